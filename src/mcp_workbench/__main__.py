@@ -1,0 +1,60 @@
+"""The entry: straight to serving on stdio, or on to the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> int:
+    arguments = sys.argv[1:]
+    if not arguments or arguments[0] == "--config":
+        return serve_stdio(arguments)
+    from .cli.app import run
+
+    return run(arguments)
+
+
+def serve_stdio(arguments: list[str]) -> int:
+    """`mcp-workbench [--config PATH]`, without a command line's imports."""
+    from .config import configuration
+    from .errors import ConfigError
+    from .stdio import serve, warn
+
+    if len(arguments) not in (0, 2):
+        warn("--config needs a path, and serving on stdio takes nothing else; see mcp-workbench --help")
+        return 2
+    try:
+        config = configuration(arguments[1] if arguments else None, os.environ, os.getcwd())
+    except ConfigError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    for warning in config.warnings:
+        warn(f"warning: {warning}")
+    if sys.stdin.isatty():
+        introduce()
+    try:
+        import uvloop
+
+        run = uvloop.run
+    except ImportError:
+        from asyncio import run
+    run(serve(config))
+    return 0
+
+
+def introduce() -> None:
+    """For a person who started us in a terminal to see what happens."""
+    from . import __version__
+
+    sys.stderr.write(
+        f"MCP Workbench {__version__} is waiting for an MCP client on standard input (Ctrl-C ends it).\n"
+        "Connect a client with this entry in its configuration:\n"
+        '  {"mcpServers": {"workbench": {"command": "mcp-workbench", '
+        '"env": {"WORKBENCH_CONFIG": "/path/to/workbench-config.json"}}}}\n'
+        "Commands: mcp-workbench --help\n"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""Whether arguments fit a meta-tool. All that is wrong with them is told at once, for a model to repair.
+
+The usual case is one strict decode; only arguments that do not pass it are looked at piece by piece.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, cast
+
+import msgspec
+from msgspec import Raw
+
+from .config import Config
+from .errors import InvalidInvocation, InvalidParameters, available, unrecognized_keys
+from .names import ToolRef
+from .wire.messages import EMPTY_OBJECT, members
+
+# What became of the keys of earlier versions.
+_OPEN_HINTS = {"toolbox_name": "renamed to 'toolbox'"}
+_ROOT_HINT = "use 'tool': {toolbox, server, name}"
+_USE_HINTS = {"toolbox_name": _ROOT_HINT, "tool_name": _ROOT_HINT}
+_TOOL_HINTS = {"tool": "renamed to 'name'"}
+
+_PARTS = {"toolbox": "Toolbox", "server": "Server", "name": "Tool"}
+
+
+class _OpenArguments(msgspec.Struct, forbid_unknown_fields=True):
+    toolbox: str
+    detail: Literal["json", "signature"] | None = None
+
+
+class _ToolPart(msgspec.Struct, forbid_unknown_fields=True):
+    toolbox: str
+    server: str
+    name: str
+
+
+class _UseArguments(msgspec.Struct, forbid_unknown_fields=True):
+    tool: _ToolPart
+    arguments: Raw = Raw(EMPTY_OBJECT)
+
+
+_decode_open = msgspec.json.Decoder(_OpenArguments).decode
+_decode_use = msgspec.json.Decoder(_UseArguments).decode
+
+
+def check_open(arguments: Raw, config: Config) -> tuple[str, Literal["json", "signature"] | None]:
+    """The toolbox and the detail that was asked for. Raises InvalidParameters."""
+    try:
+        fields = _decode_open(arguments)
+    except (msgspec.DecodeError, RecursionError):
+        fields = None
+    if fields is not None and fields.toolbox.strip():
+        return fields.toolbox, fields.detail
+    raise InvalidParameters(_open_problems(arguments, config))
+
+
+def check_use(arguments: Raw) -> tuple[ToolRef, Raw]:
+    """The tool and its arguments. Raises InvalidInvocation."""
+    try:
+        fields = _decode_use(arguments)
+    except (msgspec.DecodeError, RecursionError):
+        fields = None
+    if fields is not None and _is_object(fields.arguments):
+        tool = fields.tool
+        if tool.toolbox.strip() and tool.server.strip() and tool.name.strip():
+            return ToolRef(tool.toolbox, tool.server, tool.name), fields.arguments
+    if problems := _use_problems(arguments):
+        raise InvalidInvocation(problems)
+    # Nothing wrong but lone surrogates, which the fast decoder refuses: JSON all the same.
+    parts = members(bytes(arguments))
+    return ToolRef(**json.loads(parts["tool"])), Raw(parts.get("arguments", EMPTY_OBJECT))
+
+
+def _is_object(value: Raw) -> bool:
+    return bytes(memoryview(value)[:1]) == b"{"
+
+
+def _open_problems(arguments: Raw, config: Config) -> list[str]:
+    given = _loosely(arguments)
+    if given is None:
+        return ["Expected an object"]
+    problems: list[str] = []
+    if unknown := [key for key in given if key not in ("toolbox", "detail")]:
+        problems.append(unrecognized_keys(unknown, _OPEN_HINTS))
+    names = available(config.toolboxes)
+    if "toolbox" not in given:
+        problems.append(f"toolbox is required. {names}")
+    elif not isinstance(toolbox := given["toolbox"], str):
+        problems.append(f"toolbox must be a string. {names}")
+    elif not toolbox.strip():
+        problems.append(f"toolbox cannot be empty. {names}")
+    if given.get("detail") not in (None, "json", "signature"):
+        problems.append("detail must be 'json' or 'signature'")
+    return problems
+
+
+def _use_problems(arguments: Raw) -> list[str]:
+    given = _loosely(arguments)
+    if given is None:
+        return ["Expected an object"]
+    problems: list[str] = []
+    tool = _object(given.get("tool"))
+    if unknown := [key for key in given if key not in ("tool", "arguments")]:
+        problems.append(unrecognized_keys(unknown, _USE_HINTS))
+    if tool is not None and (unknown := [key for key in tool if key not in _PARTS]):
+        problems.append(unrecognized_keys(unknown, _TOOL_HINTS, "tool: "))
+    if "tool" not in given:
+        problems.append("tool: Required")
+    elif tool is None:
+        problems.append("tool: Expected an object")
+    else:
+        problems += _part_problems(tool)
+    if "arguments" in given and _object(given["arguments"]) is None:
+        problems.append("arguments: Expected an object")
+    return problems
+
+
+def _part_problems(tool: dict[str, Any]) -> list[str]:
+    problems: list[str] = []
+    for key, noun in _PARTS.items():
+        if key not in tool:
+            problems.append(f"tool.{key}: Required")
+        elif not isinstance(part := tool[key], str):
+            problems.append(f"tool.{key}: Expected a string")
+        elif not part.strip():
+            problems.append(f"tool.{key}: {noun} name cannot be empty")
+    return problems
+
+
+def _loosely(arguments: Raw) -> dict[str, Any] | None:
+    """The arguments as plain objects, by the more patient decoder where the fast one refuses."""
+    text = bytes(arguments)
+    try:
+        return _object(msgspec.json.decode(text))
+    except msgspec.DecodeError:
+        return _object(json.loads(text))
+
+
+def _object(value: object) -> dict[str, Any] | None:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None

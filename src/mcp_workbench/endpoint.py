@@ -1,0 +1,260 @@
+"""What a client can ask, and who answers. How questions arrive and answers leave is the transport's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Raw
+
+from . import __version__, metatools
+from .checks import check_use
+from .errors import CallFailed, RpcError, ToolError
+from .protocol import revisions
+from .protocol.results import Result
+from .servers.call import Call
+from .wire.lines import Piece
+from .wire.messages import EMPTY_OBJECT, INVALID_PARAMS, METHOD_NOT_FOUND, encode
+from .workbench import Workbench
+
+FRESH_MS = 60_000
+"""How long a modern client may take our lists for current without asking again."""
+
+SERVER_INFO = {"name": "mcp-workbench", "title": "MCP Workbench", "version": __version__}
+CAPABILITIES = {"tools": {"listChanged": True}}
+PROGRESS = b'"notifications/progress"'
+
+Notify = Callable[[bytes, bytes], None]
+"""Sends a notification that belongs to a request: its method and its params, both JSON."""
+
+
+class Client(msgspec.Struct, frozen=True):
+    """Who asks: known from `initialize` for the connection, or from each modern request by itself."""
+
+    name: str
+    version: str
+
+    @property
+    def modern(self) -> bool:
+        return revisions.is_modern(self.version)
+
+
+class _Info(msgspec.Struct):
+    name: str = "unknown"
+
+
+class _Meta(msgspec.Struct):
+    version: Raw = msgspec.field(name=revisions.VERSION, default=Raw())
+    capabilities: Raw = msgspec.field(name=revisions.CLIENT_CAPABILITIES, default=Raw())
+    info: _Info = msgspec.field(name=revisions.CLIENT_INFO, default_factory=_Info)
+    progress_token: Raw = msgspec.field(name="progressToken", default=Raw())
+
+
+class _Filter(msgspec.Struct):
+    tools: bool = msgspec.field(name="toolsListChanged", default=False)
+
+
+class _Params(msgspec.Struct):
+    """The parameters of every method that we have, all optional."""
+
+    meta: Raw = msgspec.field(name="_meta", default=Raw())
+    name: str | None = None
+    arguments: Raw = Raw(EMPTY_OBJECT)
+    cursor: str | None = None
+    input_responses: Raw = msgspec.field(name="inputResponses", default=Raw())
+    request_state: Raw = msgspec.field(name="requestState", default=Raw())
+    protocol_version: str | None = msgspec.field(name="protocolVersion", default=None)
+    client_info: _Info = msgspec.field(name="clientInfo", default_factory=_Info)
+    notifications: _Filter = msgspec.field(default_factory=_Filter)
+
+
+_decode_params = msgspec.json.Decoder(_Params).decode
+_decode_meta = msgspec.json.Decoder(_Meta).decode
+_decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+class Question:
+    """A request, read: its method, its parameters and who asks."""
+
+    __slots__ = ("client", "method", "params", "progress_token")
+
+    def __init__(self, method: str, params: Raw, client: Client) -> None:
+        """`client` is the connection's, and stands unless the request speaks for itself. Raises RpcError."""
+        self.method = method
+        self.client = client
+        self.progress_token = b""
+        try:
+            self.params = _decode_params(params) if params else _Params()
+            if self.params.meta:
+                self._read_meta(_decode_meta(self.params.meta))
+        except msgspec.ValidationError as error:
+            raise RpcError(INVALID_PARAMS, f"Invalid params: {error}") from None
+        except (msgspec.DecodeError, RecursionError):
+            self._read_patiently(params)
+
+    def _read_meta(self, meta: _Meta) -> None:
+        self.progress_token = bytes(meta.progress_token)
+        if not meta.version or self.method == "initialize":
+            return
+        try:
+            version = msgspec.json.decode(meta.version, type=str)
+        except msgspec.ValidationError:
+            raise RpcError(INVALID_PARAMS, f"Invalid params: {revisions.VERSION} must be a string") from None
+        if not bytes(meta.capabilities).startswith(b"{"):
+            raise RpcError(
+                INVALID_PARAMS, f"Invalid params: _meta needs {revisions.CLIENT_CAPABILITIES}, an object"
+            )
+        if not revisions.is_modern(version):
+            data = {"supported": list(revisions.SUPPORTED), "requested": version}
+            raise RpcError(revisions.UNSUPPORTED_VERSION, "Unsupported protocol version", encode(data))
+        self.client = Client(meta.info.name, version)
+
+    def _read_patiently(self, params: Raw) -> None:
+        """Lone surrogates somewhere: the fast decoder refuses them, our reader of lines did not."""
+        from .wire.messages import members
+
+        found = members(bytes(params))
+        self.params = _Params(arguments=Raw(found.pop("arguments", EMPTY_OBJECT)))
+        try:
+            rest = b"{%b}" % b",".join(b"%b:%b" % (encode(key), value) for key, value in found.items())
+            arguments = self.params.arguments
+            self.params = _decode_params(rest)
+            self.params.arguments = arguments
+            if self.params.meta:
+                self._read_meta(_decode_meta(self.params.meta))
+        except msgspec.DecodeError as error:
+            raise RpcError(INVALID_PARAMS, f"Invalid params: {error}") from None
+
+
+class Endpoint:
+    """The workbench, as any client of either era sees it."""
+
+    def __init__(self, workbench: Workbench) -> None:
+        self.workbench = workbench
+
+    def answer(self, question: Question) -> bytes:
+        """The result of everything but `tools/call` and `subscriptions/listen`. Raises RpcError."""
+        modern = question.client.modern
+        match question.method:
+            case "tools/list":
+                return self._list(question)
+            case "server/discover":
+                return self._discover(question)
+            case "initialize" if not modern:
+                return self._initialize(question)
+            case "ping" if not modern:
+                return EMPTY_OBJECT
+            case _:
+                raise RpcError(METHOD_NOT_FOUND, "Method not found", encode({"method": question.method}))
+
+    async def call(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+        """The result of `tools/call`, in pieces. Raises RpcError.
+
+        The one place where errors become results.
+        """
+        name = question.params.name
+        if name is None:
+            raise RpcError(INVALID_PARAMS, "Invalid params: name is required")
+        try:
+            if name == metatools.USE:
+                result = await self._use(question, notify)
+            elif name == metatools.OPEN:
+                result = await metatools.open_toolbox(
+                    self.workbench, question.params.arguments, _opening_progress(question, notify)
+                )
+            else:
+                raise metatools.unknown_tool(self.workbench, name)
+        except CallFailed as failure:
+            if failure.rpc is not None and _belongs_to_client(failure.rpc, question):
+                raise failure.rpc from None
+            result = metatools.error_result(str(failure))
+        except ToolError as error:
+            result = metatools.error_result(str(error))
+        return result.pieces(question.client.modern)
+
+    def client_of(self, question: Question) -> Client:
+        """Who a client is from its `initialize` on."""
+        requested = question.params.protocol_version
+        version = requested if requested in revisions.LEGACY else revisions.LEGACY[-1]
+        return Client(question.params.client_info.name, version)
+
+    async def _use(self, question: Question, notify: Notify) -> Result:
+        params = question.params
+        ref, arguments = check_use(params.arguments)
+        call = Call(ref=ref, arguments=arguments, caller=question.client.name, meta=params.meta)
+        if params.input_responses:
+            call.extra += (b',"inputResponses":', params.input_responses)
+        if params.request_state:
+            call.extra += (b',"requestState":', params.request_state)
+        if question.progress_token:
+            call.on_progress = _relayed_progress(question.progress_token, notify)
+        return await self.workbench.call(call)
+
+    def _initialize(self, question: Question) -> bytes:
+        if question.params.protocol_version is None:
+            raise RpcError(INVALID_PARAMS, "Invalid params: protocolVersion is required")
+        return encode(
+            {
+                "protocolVersion": self.client_of(question).version,
+                "capabilities": CAPABILITIES,
+                "serverInfo": SERVER_INFO,
+                "instructions": metatools.instructions(self.workbench.config),
+            }
+        )
+
+    def _discover(self, question: Question) -> bytes:
+        if not question.client.modern:
+            raise RpcError(INVALID_PARAMS, f"Invalid params: _meta needs {revisions.VERSION}")
+        return encode(
+            {
+                "resultType": "complete",
+                "supportedVersions": revisions.MODERN,
+                "capabilities": CAPABILITIES,
+                "instructions": metatools.instructions(self.workbench.config),
+                **_modern_members(),
+            }
+        )
+
+    def _list(self, question: Question) -> bytes:
+        if question.params.cursor is not None:
+            raise RpcError(INVALID_PARAMS, "Invalid params: unknown cursor")
+        tools = Raw(metatools.definitions(self.workbench.config))
+        if question.client.modern:
+            return encode({"resultType": "complete", "tools": tools, **_modern_members()})
+        return encode({"tools": tools})
+
+
+def _modern_members() -> dict[str, object]:
+    return {"ttlMs": FRESH_MS, "cacheScope": "public", "_meta": {revisions.SERVER_INFO: SERVER_INFO}}
+
+
+def _belongs_to_client(error: RpcError, question: Question) -> bool:
+    """Whether the client's own protocol must see a server's error as it is."""
+    if question.params.input_responses or question.params.request_state:
+        return True
+    if question.client.modern:
+        return error.code == revisions.MISSING_CAPABILITY
+    return error.code == revisions.URL_ELICITATION and question.client.version == revisions.LEGACY[-1]
+
+
+def _opening_progress(question: Question, notify: Notify) -> Callable[[float, int, str], None] | None:
+    token = question.progress_token
+    if not token:
+        return None
+
+    def tell(progress: float, total: int, message: str) -> None:
+        said = {"progressToken": Raw(token), "progress": progress, "total": total, "message": message}
+        notify(PROGRESS, encode(said))
+
+    return tell
+
+
+def _relayed_progress(token: bytes, notify: Notify) -> Callable[[Raw], None]:
+    """A server's progress under the client's own token."""
+
+    def tell(params: Raw) -> None:
+        said = _decode_members(params)
+        said["progressToken"] = Raw(token)
+        notify(PROGRESS, encode(said))
+
+    return tell

@@ -1,0 +1,195 @@
+"""Everything that can go wrong, and every sentence the contract promises about it, written once.
+
+WorkbenchError
+├── ConfigError            the configuration cannot be used; the start stops with status 1
+│   ├── ConfigNotFound         a file that was asked for is not there
+│   ├── ConfigUnreadable       a file that is there cannot be read
+│   └── ConfigInvalid          what it says cannot be used: all its problems
+├── ToolError              an answer that a model reads: a result with `isError: true`
+│   ├── InvalidParameters      open_toolbox: arguments that do not fit
+│   ├── InvalidInvocation      use_tool: arguments that do not fit
+│   ├── UnknownMetaTool        a tool that we do not have
+│   ├── OpeningFailed          open_toolbox: every server failed
+│   ├── ToolboxUnknown         open_toolbox: not configured
+│   ├── CallRefused            use_tool: there is nothing to call
+│   │   ├── ToolboxNotOpen
+│   │   ├── ToolboxNotFound
+│   │   ├── ServerNotFound
+│   │   ├── ToolNotFound
+│   │   └── ToolNotOffered
+│   └── CallFailed             use_tool: the call was tried and got no result
+├── ConnectFailed          a server could not be connected; data of `_errors`, the reason of CallFailed
+├── Unanswered             a call got no answer: crash, time-out, no place; the reason of CallFailed
+└── RpcError               a JSON-RPC error, as it goes over the wire
+
+An error carries facts; its class writes the sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from .names import ToolRef
+
+
+class WorkbenchError(Exception):
+    """Anything that we report by name."""
+
+
+class ConfigError(WorkbenchError):
+    """A configuration that cannot be used; `path` is its file."""
+
+    def __init__(self, path: str, sentence: str) -> None:
+        self.path = path
+        super().__init__(sentence)
+
+
+class ConfigNotFound(ConfigError):
+    """`asked_by` is what named the file: an option, a variable."""
+
+    def __init__(self, path: str, asked_by: str) -> None:
+        super().__init__(path, f"Configuration file {path} not found (asked for by {asked_by})")
+
+
+class ConfigUnreadable(ConfigError):
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, f"Configuration file {path} cannot be read: {reason}")
+
+
+class ConfigProblem(NamedTuple):
+    """One mistake in a configuration: where it stands, what is wrong, and what to do."""
+
+    place: str
+    wrong: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.wrong}. {self.fix}{'' if self.fix.endswith('?') else '.'}"
+
+
+class ConfigInvalid(ConfigError):
+    """All problems at once, in the order of the file."""
+
+    def __init__(self, path: str, problems: Sequence[ConfigProblem]) -> None:
+        self.problems = tuple(problems)
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        lines = [f"Configuration file {path} cannot be used: {count}", *(f"  - {each}" for each in problems)]
+        super().__init__(path, "\n".join(lines))
+
+
+class ToolError(WorkbenchError):
+    """Reaches the model as the text of an error result."""
+
+
+class InvalidParameters(ToolError):
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(f"Invalid parameters: {'; '.join(problems)}")
+
+
+class InvalidInvocation(ToolError):
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(f"Invalid tool invocation parameters: {'; '.join(problems)}")
+
+
+def unrecognized_keys(keys: Sequence[str], hints: dict[str, str], place: str = "") -> str:
+    """The clause about keys that do not belong, with what became of the retired ones."""
+    named = ", ".join(f"'{key}'" + (f" ({hints[key]})" if key in hints else "") for key in keys)
+    return f"{place}Unrecognized key{'s' if len(keys) > 1 else ''}: {named}"
+
+
+def available(toolboxes: Iterable[str]) -> str:
+    names = ", ".join(toolboxes)
+    return f"Available toolboxes: {names}" if names else "No toolboxes are configured"
+
+
+class UnknownMetaTool(ToolError):
+    """`identifier` is the JSON of the call's `tool`, exact where an open toolbox has that tool."""
+
+    def __init__(self, name: str, identifier: str) -> None:
+        super().__init__(
+            f"Unknown tool '{name}'. Tools of a toolbox are called through use_tool: "
+            f'{{"tool": {identifier}, "arguments": {{…}}}}'
+        )
+
+
+class ToolboxUnknown(ToolError):
+    def __init__(self, toolbox: str, toolboxes: Iterable[str]) -> None:
+        super().__init__(f"Error: Toolbox '{toolbox}' not found. {available(toolboxes)}")
+
+
+class OpeningFailed(ToolError):
+    def __init__(self, toolbox: str, failures: Sequence[str]) -> None:
+        super().__init__(f"Error opening toolbox '{toolbox}': {'; '.join(failures)}")
+
+
+class CallRefused(ToolError):
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"Error executing tool: {reason}")
+
+
+class ToolboxNotOpen(CallRefused):
+    def __init__(self, toolbox: str) -> None:
+        super().__init__(f"Toolbox '{toolbox}' is not open. Call open_toolbox first.")
+
+
+class ToolboxNotFound(CallRefused):
+    def __init__(self, toolbox: str, toolboxes: Iterable[str]) -> None:
+        super().__init__(f"Toolbox '{toolbox}' not found. {available(toolboxes)}")
+
+
+class ServerNotFound(CallRefused):
+    def __init__(self, server: str, toolbox: str) -> None:
+        super().__init__(f"Server '{server}' not found in toolbox '{toolbox}'")
+
+
+class ToolNotFound(CallRefused):
+    def __init__(self, ref: ToolRef) -> None:
+        super().__init__(f"Tool '{ref.name}' not found in server '{ref.server}' (toolbox '{ref.toolbox}')")
+
+
+class ToolNotOffered(CallRefused):
+    def __init__(self, ref: ToolRef, reason: str) -> None:
+        super().__init__(
+            f"Tool '{ref.name}' in server '{ref.server}' (toolbox '{ref.toolbox}') is not offered: {reason}"
+        )
+
+
+class CallFailed(ToolError):
+    """The downstream server gave an error (`rpc`), or no answer at all."""
+
+    def __init__(self, ref: ToolRef, reason: str, rpc: RpcError | None = None) -> None:
+        self.reason = reason
+        self.rpc = rpc
+        super().__init__(
+            f"Error executing tool '{ref.name}' in server '{ref.server}' (toolbox '{ref.toolbox}'): {reason}"
+        )
+
+
+class ConnectFailed(WorkbenchError):
+    """Says why, for whoever needed the connection; `sentence` is the line in `_errors`."""
+
+    def __init__(self, server: str, toolbox: str, reason: str) -> None:
+        self.reason = reason
+        self.sentence = f"Failed to connect to server '{server}' in toolbox '{toolbox}': {reason}"
+        super().__init__(self.sentence)
+
+
+class Unanswered(WorkbenchError):
+    """Nothing came back from the server; says why."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class RpcError(WorkbenchError):
+    """A JSON-RPC error; `data` is JSON already, and `raw` the whole object where a server wrote it."""
+
+    def __init__(self, code: int, message: str, data: bytes | None = None, raw: bytes | None = None) -> None:
+        self.code = code
+        self.message = message
+        self.reason = message
+        self.data = data
+        self.raw = raw
+        super().__init__(f"{message} ({code})")

@@ -1,0 +1,221 @@
+"""The tools that a client sees: how they are announced, and what opening a toolbox answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+
+from msgspec import Raw
+
+from .checks import check_open
+from .config import Config
+from .errors import UnknownMetaTool
+from .protocol.results import Result
+from .servers.base import Server
+from .wire.messages import encode
+from .workbench import Workbench
+
+OPEN = "open_toolbox"
+USE = "use_tool"
+
+HEARTBEAT = 2.0
+"""Seconds between signs of life while a toolbox opens."""
+
+_OBJECT: dict[str, object] = {"type": "object"}
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+
+_OPEN_OUTPUT = {
+    "type": "object",
+    "properties": {
+        "toolbox": {"type": "string"},
+        "description": {"type": "string"},
+        "servers_connected": {"type": "integer", "minimum": 0},
+        "tools": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "toolbox": {"type": "string"},
+                    "server": {"type": "string"},
+                    "description": {"type": "string"},
+                    "inputSchema": _OBJECT,
+                    "signature": {"type": "string"},
+                },
+                "required": ["name", "toolbox", "server"],
+            },
+        },
+        "_errors": {**_STRINGS, "description": "Servers and tools that could not be had, and why"},
+        "_notes": _STRINGS,
+    },
+    "required": ["toolbox", "description", "servers_connected", "tools"],
+}
+
+
+def instructions(config: Config) -> str:
+    """What a client tells its model about us, at the start."""
+    parts = ["## Available Toolboxes\n"]
+    for name, toolbox in config.toolboxes.items():
+        count = len(toolbox.servers)
+        parts.append(
+            f"- **{name}** ({count} server{'' if count == 1 else 's'}): {toolbox.description}\n"
+            "  - Use `open_toolbox` with toolbox name to access\n"
+        )
+    if config.toolboxes:
+        parts.append(
+            "To open a toolbox and see available tools:\n"
+            "1. Call `open_toolbox` with the desired toolbox name\n"
+            "2. Inspect the returned tools array for available operations\n"
+            "3. Call `use_tool` with the tool's `toolbox`, `server` and `name`"
+        )
+    else:
+        where = config.path or "workbench-config.json"
+        parts.append(
+            f"No toolboxes are configured. Add one under `toolboxes` in {where}: "
+            '{"toolboxes": {"dev": {"description": "…", "mcpServers": {…}}}}'
+        )
+    if config.untrusted is not None:
+        parts.append(
+            f"\n\nNot used, because it runs commands and nobody has trusted it: {config.untrusted} "
+            f"(to use it, run: mcp-workbench trust {config.untrusted})"
+        )
+    return "\n".join(parts)
+
+
+def definitions(config: Config) -> bytes:
+    """The JSON array of the tools that we offer."""
+    return encode([_open_definition(config), _use_definition()])
+
+
+def _open_definition(config: Config) -> dict[str, object]:
+    toolboxes = "\n".join(f"- {name}: {toolbox.description}" for name, toolbox in config.toolboxes.items())
+    return {
+        "name": OPEN,
+        "title": "Open a toolbox",
+        "description": (
+            "Open a toolbox: connects to its servers and returns the tools they offer, each with its "
+            "toolbox, server and name for use_tool. Opening again is cheap and returns the current list.\n\n"
+            + (f"Toolboxes:\n{toolboxes}" if toolboxes else "No toolboxes are configured.")
+        ),
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "toolbox": {"type": "string", "description": "Name of the toolbox"},
+                "detail": {
+                    "type": "string",
+                    "enum": ["json", "signature"],
+                    "description": "json: full schemas; signature: one line a tool, for fewer tokens",
+                },
+            },
+            "required": ["toolbox"],
+            "additionalProperties": False,
+        },
+        "outputSchema": _OPEN_OUTPUT,
+        "annotations": {
+            "title": "Open a toolbox",
+            "readOnlyHint": False,
+            "destructiveHint": False,
+            "idempotentHint": True,
+            "openWorldHint": True,
+        },
+    }
+
+
+def _use_definition() -> dict[str, object]:
+    def part(what: str) -> dict[str, str]:
+        return {"type": "string", "description": what}
+
+    return {
+        "name": USE,
+        "title": "Use a tool",
+        "description": (
+            "Call a tool of an open toolbox. Give its toolbox, server and name exactly as open_toolbox "
+            "returned them, and arguments that fit its inputSchema. The result is the tool's own."
+        ),
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "tool": {
+                    "type": "object",
+                    "description": "Which tool",
+                    "properties": {
+                        "toolbox": part("Name of the open toolbox"),
+                        "server": part("Name of the server in that toolbox"),
+                        "name": part("Name of the tool"),
+                    },
+                    "required": ["toolbox", "server", "name"],
+                    "additionalProperties": False,
+                },
+                "arguments": {
+                    "type": "object",
+                    "description": "The tool's arguments; {} when left out",
+                    "additionalProperties": True,
+                },
+            },
+            "required": ["tool"],
+            "additionalProperties": False,
+        },
+        "annotations": {
+            "title": "Use a tool",
+            "readOnlyHint": False,
+            "destructiveHint": True,
+            "idempotentHint": False,
+            "openWorldHint": True,
+        },
+    }
+
+
+async def open_toolbox(
+    workbench: Workbench, arguments: Raw, progress: Callable[[float, int, str], None] | None
+) -> Result:
+    """Raises ToolError. `progress` hears how far it is, of how many, and what happened last."""
+    name, _ = check_open(arguments, workbench.config)
+    toolbox = workbench.toolboxes.get(name)
+    if progress is None or toolbox is None:
+        toolbox = await workbench.open(name)
+    else:
+        tally = _Tally(len(toolbox.servers), progress)
+        heart = asyncio.create_task(tally.beat())
+        try:
+            toolbox = await workbench.open(name, tally.settled)
+        finally:
+            heart.cancel()
+    listing = toolbox.listing()
+    text = encode(listing.decode())
+    return Result(b'{"content":[{"type":"text","text":%b}],"structuredContent":%b}' % (text, listing))
+
+
+class _Tally:
+    """Counts servers as they come, and shows life between them."""
+
+    def __init__(self, total: int, tell: Callable[[float, int, str], None]) -> None:
+        self._total = total
+        self._tell = tell
+        self._done = 0
+        self._beats = 0
+
+    def settled(self, server: Server) -> None:
+        self._done += 1
+        self._beats = 0
+        outcome = "failed" if server.failure is not None else f"connected, {len(server.tools)} tools"
+        self._tell(self._done, self._total, f"{server.config.name}: {outcome}")
+
+    async def beat(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT)
+            self._beats += 1
+            # Progress must rise with every notice and not reach the next server's.
+            fraction = self._beats / (self._beats + 10)
+            self._tell(self._done + fraction, self._total, f"waiting for {self._total - self._done} servers")
+
+
+def unknown_tool(workbench: Workbench, name: str) -> UnknownMetaTool:
+    ref = workbench.identify(name)
+    toolbox, server = (ref.toolbox, ref.server) if ref is not None else ("…", "…")
+    identifier = json.dumps({"toolbox": toolbox, "server": server, "name": name}, ensure_ascii=False)
+    return UnknownMetaTool(name, identifier)
+
+
+def error_result(message: str) -> Result:
+    return Result(b'{"content":[{"type":"text","text":%b}],"isError":true}' % encode(message))

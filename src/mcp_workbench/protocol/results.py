@@ -1,0 +1,93 @@
+"""Results on their way from a server of one era to a client of another. Contents are never looked at."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from ..errors import Unanswered
+from ..wire.lines import Piece
+
+
+class _Head(msgspec.Struct):
+    is_error: Raw = msgspec.field(name="isError", default=Raw())
+    result_type: Raw = msgspec.field(name="resultType", default=Raw())
+    structured: Raw = msgspec.field(name="structuredContent", default=Raw())
+
+
+class _Block(msgspec.Struct):
+    type: str = ""
+    text: str = ""
+
+
+class _Content(msgspec.Struct):
+    content: list[_Block] = []
+
+
+_decode_content = msgspec.json.Decoder(_Content).decode
+_decode_head = msgspec.json.Decoder(_Head).decode
+_decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+class Result:
+    """A server's result as it came, with the little that we must know of it."""
+
+    __slots__ = ("_head", "raw")
+
+    def __init__(self, raw: Raw | bytes) -> None:
+        """Raises Unanswered where it is no result at all."""
+        self.raw = raw
+        try:
+            self._head = _decode_head(raw)
+        except msgspec.ValidationError:
+            raise Unanswered("the server's answer is no result object") from None
+        except (msgspec.DecodeError, RecursionError):
+            # Lone surrogates, most likely, which the reader of the line has let pass. Then the top level
+            # is read by its brackets.
+            from ..wire.messages import members
+
+            found = members(bytes(raw))
+            self._head = _Head(
+                *(Raw(found.get(key, b"")) for key in ("isError", "resultType", "structuredContent"))
+            )
+
+    @property
+    def is_error(self) -> bool:
+        return bytes(self._head.is_error) == b"true"
+
+    @property
+    def error_text(self) -> str | None:
+        """What an error result says first; None for any other."""
+        if not self.is_error:
+            return None
+        try:
+            content = _decode_content(self.raw).content
+            return next((block.text for block in content if block.type == "text"), "")
+        except (msgspec.DecodeError, RecursionError):
+            return ""
+
+    @property
+    def needs_input(self) -> bool:
+        return bytes(self._head.result_type) == b'"input_required"'
+
+    def pieces(self, modern: bool) -> tuple[Piece, ...]:
+        """The result as a client of that era may receive it, untouched where it can be."""
+        if modern:
+            return (self.raw,) if self._head.result_type else with_result_type(self.raw)
+        structured = bytes(self._head.structured)
+        if structured and not structured.startswith(b"{"):
+            return (self._wrapped(structured),)
+        return (self.raw,)
+
+    def _wrapped(self, structured: bytes) -> bytes:
+        """Before 2026-07-28 `structuredContent` is an object, or the client refuses the whole result."""
+        members = _decode_members(self.raw)
+        members["structuredContent"] = Raw(b'{"result":' + structured + b"}")
+        return msgspec.json.encode(members)
+
+
+def with_result_type(raw: Raw | bytes) -> tuple[Piece, ...]:
+    """The object `raw`, with the `resultType` that a modern client needs."""
+    text = bytes(raw)
+    rest = text[1:].lstrip()
+    return (b'{"resultType":"complete"', b"}" if rest == b"}" else b"," + rest)

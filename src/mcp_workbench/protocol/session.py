@@ -1,0 +1,280 @@
+"""A connection to a server, in whichever era the server lives: the opening words, the lists, the calls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from .. import __version__
+from ..errors import RpcError
+from ..wire.lines import Piece
+from ..wire.messages import INVALID_PARAMS, METHOD_NOT_FOUND, encode
+from ..wire.peer import Peer
+from . import revisions
+
+Era = Literal["legacy", "modern"]
+T = TypeVar("T")
+
+PROBE_PATIENCE = 3.0
+"""Seconds that a server may take over the modern greeting before it is offered the legacy one as well."""
+
+MOST_PAGES = 1000
+
+_CLIENT = {"name": "mcp-workbench", "version": __version__}
+
+
+class _Discovered(msgspec.Struct):
+    versions: list[str] = msgspec.field(name="supportedVersions")
+    capabilities: dict[str, Raw] = {}
+    instructions: str | None = None
+
+
+class _Initialized(msgspec.Struct):
+    version: str = msgspec.field(name="protocolVersion")
+    capabilities: dict[str, Raw] = {}
+    instructions: str | None = None
+
+
+class _ToolsCapability(msgspec.Struct):
+    list_changed: bool = msgspec.field(name="listChanged", default=False)
+
+
+class _Unsupported(msgspec.Struct):
+    supported: list[str] = []
+
+
+class _Page(msgspec.Struct):
+    tools: list[Raw]
+    next_cursor: str | None = msgspec.field(name="nextCursor", default=None)
+    meta: Raw = msgspec.field(name="_meta", default=Raw())
+
+
+_decode_page = msgspec.json.Decoder(_Page).decode
+_decode_meta = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+class IncompatibleServer(Exception):
+    """It speaks MCP, but no revision that we speak."""
+
+
+class Session:
+    """Made by `open_session`; knows how to say things to its server."""
+
+    def __init__(self, peer: Peer, version: str, capabilities: dict[str, Raw]) -> None:
+        self.peer = peer
+        self.version = version
+        self.capabilities = capabilities
+        self.modern = revisions.is_modern(version)
+        self._own_meta = _modern_meta(version) if self.modern else {}
+        self._plain_meta = encode(self._own_meta)
+
+    @property
+    def tells_of_tools(self) -> bool:
+        """Whether it announces changes of its tools."""
+        try:
+            tools = msgspec.json.decode(self.capabilities["tools"], type=_ToolsCapability)
+        except (KeyError, msgspec.DecodeError):
+            return False
+        return tools.list_changed
+
+    async def list_tools(self) -> tuple[list[Raw], Raw]:
+        """Every page of `tools/list`, and the `_meta` of the last one."""
+        tools: list[Raw] = []
+        cursor: str | None = None
+        seen: set[str] = set()
+        for _ in range(MOST_PAGES):
+            params: dict[str, object] = {"_meta": self._own_meta} if self.modern else {}
+            if cursor is not None:
+                params["cursor"] = cursor
+            try:
+                page = _decode_page(await self.peer.request(b'"tools/list"', encode(params)))
+            except RpcError as error:
+                if error.code == METHOD_NOT_FOUND and not tools:  # a server of prompts or resources alone
+                    return [], Raw()
+                raise
+            except msgspec.DecodeError as error:
+                raise RpcError(INVALID_PARAMS, f"its list of tools is unreadable: {error}") from None
+            tools += page.tools
+            cursor = page.next_cursor
+            if not cursor:
+                return tools, page.meta
+            if cursor in seen:
+                break
+            seen.add(cursor)
+        raise RpcError(INVALID_PARAMS, "its list of tools does not end (the same page comes again)")
+
+    async def call(
+        self,
+        head: bytes,
+        arguments: Raw | bytes,
+        meta: Raw,
+        *,
+        extra: tuple[Piece, ...] = (),
+        on_progress: Callable[[Raw], None] | None = None,
+    ) -> Raw:
+        """`tools/call`, where `head` is `{"name":…,"arguments":` of the tool. The raw result.
+
+        `meta` is the client's; `extra` goes in beside the arguments.
+        """
+        id = self.peer.next_id()
+        if meta or on_progress is not None:
+            own = self._call_meta(meta, id if on_progress is not None else b"")
+        else:
+            own = self._plain_meta
+        tail: tuple[Piece, ...] = (b',"_meta":', own, b"}") if len(own) > 2 else (b"}",)
+        return await self.peer.request(
+            b'"tools/call"', head, arguments, *extra, *tail, id=id, on_progress=on_progress
+        )
+
+    async def listen_for_tools(self) -> None:
+        """Ask a modern server to tell when its tools change; returns when it no longer will."""
+        params = {"_meta": self._own_meta, "notifications": {"toolsListChanged": True}}
+        await self.peer.request(b'"subscriptions/listen"', encode(params))
+
+    def _call_meta(self, meta: Raw, token: bytes) -> bytes:
+        """The client's `_meta`, less what is between it and us, with what is between us and the server."""
+        try:
+            members = _decode_meta(meta) if meta else {}
+        except (msgspec.DecodeError, RecursionError):
+            members = {}
+        capabilities = members.get(revisions.CLIENT_CAPABILITIES)
+        for key in _HOP_KEYS:
+            members.pop(key, None)
+        for key, value in self._own_meta.items():
+            members[key] = Raw(encode(value))
+        if self.modern and capabilities is not None:
+            # A modern server asks through its results, which reach this very client.
+            members[revisions.CLIENT_CAPABILITIES] = capabilities
+        if token:
+            members["progressToken"] = Raw(token)
+        return encode(members)
+
+
+_HOP_KEYS = (
+    "progressToken",
+    revisions.VERSION,
+    revisions.CLIENT_INFO,
+    revisions.CLIENT_CAPABILITIES,
+    revisions.LOG_LEVEL,
+)
+
+
+def _modern_meta(version: str) -> dict[str, object]:
+    return {
+        revisions.VERSION: version,
+        revisions.CLIENT_INFO: _CLIENT,
+        revisions.CLIENT_CAPABILITIES: {},
+    }
+
+
+async def open_session(peer: Peer, era: Era | None = None) -> Session:
+    """Greet the server as it likes to be greeted; `era` says how, where that is known from before.
+
+    Raises RpcError, PeerClosed or IncompatibleServer. Sets no time limit of its own.
+    """
+    if era == "legacy":
+        return await _initialize(peer)
+    probe = _in_background(_discover(peer, revisions.MODERN[-1]))
+    try:
+        await asyncio.wait({probe}, timeout=None if era == "modern" else PROBE_PATIENCE)
+        if probe.done():
+            session = probe.result()
+            return session or await _initialize_or_discover(peer)
+        return await _whichever_answers(peer, probe)
+    finally:
+        probe.cancel()
+
+
+def _in_background(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    task = asyncio.create_task(work)
+    # Where the other one answered first, nobody asks for this one's failure.
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task
+
+
+async def _whichever_answers(peer: Peer, probe: asyncio.Task[Session | None]) -> Session:
+    """Silence so far: a slow start, or a legacy server that ignores what it does not know. Ask both ways."""
+    handshake = _in_background(_initialize(peer))
+    try:
+        await asyncio.wait({probe, handshake}, return_when=asyncio.FIRST_COMPLETED)
+        if probe.done() and (session := probe.result()) is not None:
+            return session
+        try:
+            return await handshake
+        except RpcError:
+            # A modern server refuses `initialize` once it has taken the probe, whose answer is on its way.
+            session = await probe
+            if session is None:
+                raise
+            return session
+    finally:
+        handshake.cancel()
+
+
+async def _initialize_or_discover(peer: Peer) -> Session:
+    try:
+        return await _initialize(peer)
+    except RpcError as error:
+        if error.code == revisions.UNSUPPORTED_VERSION:
+            session = await _discover(peer, _common(error) or revisions.MODERN[-1])
+            if session is not None:
+                return session
+        raise
+
+
+async def _discover(peer: Peer, version: str) -> Session | None:
+    """A modern session, or None where the server is a legacy one."""
+    params = encode({"_meta": _modern_meta(version)})
+    try:
+        # Not cancelled at the other end: a legacy server has no idea what that would be about.
+        found = msgspec.json.decode(
+            await peer.request(b'"server/discover"', params, cancel=False), type=_Discovered
+        )
+    except RpcError as error:
+        if error.code == revisions.UNSUPPORTED_VERSION:
+            common = _common(error)
+            if common is not None and common != version:
+                return await _discover(peer, common)
+            if not _speaks_legacy(error):
+                raise IncompatibleServer(
+                    f"it speaks none of our protocol revisions: {error.message}"
+                ) from None
+        return None
+    except msgspec.DecodeError:
+        return None
+    common = [version for version in revisions.MODERN if version in found.versions]
+    return Session(peer, common[-1], found.capabilities) if common else None
+
+
+def _supported(error: RpcError) -> list[str]:
+    try:
+        return msgspec.json.decode(error.data or b"{}", type=_Unsupported).supported
+    except msgspec.DecodeError:
+        return []
+
+
+def _common(error: RpcError) -> str | None:
+    common = [version for version in revisions.MODERN if version in _supported(error)]
+    return common[-1] if common else None
+
+
+def _speaks_legacy(error: RpcError) -> bool:
+    supported = _supported(error)
+    return not supported or any(version in revisions.LEGACY for version in supported)
+
+
+async def _initialize(peer: Peer) -> Session:
+    params = encode({"protocolVersion": revisions.LEGACY[-1], "capabilities": {}, "clientInfo": _CLIENT})
+    try:
+        raw = await peer.request(b'"initialize"', params, cancel=False)
+        found = msgspec.json.decode(raw, type=_Initialized)
+    except msgspec.DecodeError as error:
+        raise IncompatibleServer(f"its answer to initialize is unreadable: {error}") from None
+    if found.version not in revisions.LEGACY:
+        raise IncompatibleServer(f"it answered initialize with protocol revision {found.version!r}")
+    peer.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+    return Session(peer, found.version, found.capabilities)

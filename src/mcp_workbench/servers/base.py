@@ -1,0 +1,169 @@
+"""A source of tools: connected once for everyone who needs it, and again when it was lost.
+
+What kinds there are, and how each is reached, is for the subclasses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Raw
+
+from ..config import ServerConfig
+from ..errors import ConnectFailed, RpcError, Unanswered
+from ..wire.messages import encode
+from .call import Call
+from .slots import Slots
+
+
+class Tool(msgspec.Struct):
+    """A tool as its server described it; the definition is its own words."""
+
+    name: str
+    definition: Raw
+    call_head: bytes
+    """The beginning of a `tools/call` for it, up to its arguments."""
+
+
+class _Named(msgspec.Struct):
+    name: str
+
+
+_decode_named = msgspec.json.Decoder(_Named).decode
+
+
+def read_tool(definition: Raw) -> Tool | None:
+    """None for a definition without a name: it could not be called."""
+    try:
+        name = _decode_named(definition).name
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    # The page that the definition came in need not be kept alive for it.
+    return Tool(name, Raw(bytes(definition)), b'{"name":%b,"arguments":' % encode(name))
+
+
+class Server(ABC):
+    """`connect` and `call` may be used by any number of tasks at once."""
+
+    def __init__(self, config: ServerConfig, on_change: Callable[[], None]) -> None:
+        self.config = config
+        self.tools: dict[str, Tool] = {}
+        """What is offered, in the server's order, after the filters."""
+        self.listed = False
+        """Whether the tools were ever known; they are kept while the server is away."""
+        self.failure: ConnectFailed | None = None
+        """Why the last attempt to connect failed, until one succeeds."""
+        self.notes: list[str] = []
+        """What the server could not do though it is connected; lines for `_errors`."""
+        self.on_change = on_change
+        self._slots = Slots(config.limits.concurrency, config.limits.queue)
+        self._connecting: asyncio.Task[None] | None = None
+
+    @property
+    @abstractmethod
+    def connected(self) -> bool: ...
+
+    @abstractmethod
+    async def _connect(self) -> list[Raw]:
+        """Connect and return the definitions of the tools. Raises Unanswered or RpcError."""
+
+    @abstractmethod
+    async def _call(self, tool: Tool, call: Call) -> Raw:
+        """The raw result. Raises Unanswered or RpcError."""
+
+    @abstractmethod
+    async def _disconnect(self) -> None:
+        """Let go of whatever `_connect` got hold of, finished or not."""
+
+    @abstractmethod
+    def _last_words(self) -> str:
+        """What the server itself said of its trouble."""
+
+    async def connect(self) -> None:
+        """Be connected, and know the tools. Raises ConnectFailed."""
+        if self.connected:
+            return
+        if self._connecting is None:
+            self._connecting = asyncio.create_task(self._connect_in_time())
+            self._connecting.add_done_callback(self._connect_done)
+        # Whoever gives up waiting leaves the others their connection.
+        await asyncio.shield(self._connecting)
+
+    async def call(self, tool: Tool, call: Call) -> Raw:
+        """The raw result of a call, in its limits. Raises ConnectFailed, Unanswered or RpcError."""
+        if not self.connected:
+            await self.connect()
+        if call.parent is not None:
+            return await self._call_in_time(tool, call)
+        await self._slots.take()
+        try:
+            return await self._call_in_time(tool, call)
+        finally:
+            self._slots.give_back()
+
+    async def close(self) -> None:
+        if self._connecting is not None:
+            self._connecting.cancel()
+        await self._disconnect()
+
+    def offer(self, definitions: list[Raw]) -> None:
+        """Take over a listing."""
+        self.listed = True
+        found = (read_tool(definition) for definition in definitions)
+        self.tools = {
+            tool.name: tool for tool in found if tool is not None and self.config.filters.allows(tool.name)
+        }
+
+    async def _connect_in_time(self) -> None:
+        config = self.config
+        try:
+            if config.problem is not None:
+                raise Unanswered(config.problem)
+            async with asyncio.timeout(config.limits.connect_timeout):
+                self.offer(await self._connect())
+            self.failure = None
+        except (Unanswered, RpcError, TimeoutError) as error:
+            reason = "connection timeout" if isinstance(error, TimeoutError) else error.reason
+            words = self._last_words()
+            await self._disconnect()
+            if words:
+                reason = f"{reason}. Its last words: {words}"
+            self.failure = ConnectFailed(config.name, config.toolbox, reason)
+            raise self.failure from None
+        except asyncio.CancelledError:
+            await self._disconnect()
+            raise
+
+    def _connect_done(self, task: asyncio.Task[None]) -> None:
+        self._connecting = None
+        if not task.cancelled():
+            task.exception()  # whoever waited has it; nobody may have
+
+    async def _call_in_time(self, tool: Tool, call: Call) -> Raw:
+        limits = self.config.limits
+        loop = asyncio.get_running_loop()
+        end = loop.time() + limits.timeout
+        try:
+            if limits.idle_timeout is None:
+                async with asyncio.timeout_at(end):
+                    return await self._call(tool, call)
+            idle = limits.idle_timeout
+            async with asyncio.timeout_at(min(end, loop.time() + idle)) as limit:
+                tell = call.on_progress
+
+                def progressed(params: Raw) -> None:
+                    limit.reschedule(min(end, loop.time() + idle))
+                    if tell is not None:
+                        tell(params)
+
+                call.on_progress = progressed
+                return await self._call(tool, call)
+        except TimeoutError:
+            if loop.time() < end:
+                raise Unanswered(
+                    f"time-out: no progress for {limits.idle_timeout:g} s (limits.idleTimeout)"
+                ) from None
+            raise Unanswered(f"time-out: no answer within {limits.timeout:g} s (limits.timeout)") from None

@@ -1,0 +1,43 @@
+"""A call on its way: what is called, for whom, and inside which other call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Raw
+
+from ..names import ToolRef
+from ..wire.lines import Piece
+
+
+class Call(msgspec.Struct, kw_only=True):
+    ref: ToolRef
+    arguments: Raw | bytes
+    caller: str
+    """The client's name, or `<tool>_<suffix>` of the tool that calls."""
+    parent: Call | None = None
+    """The call that makes this one. It holds its place and its time already, so this one needs none."""
+    id: str = ""
+    tid: str | None = None
+    principal: str | None = None
+    meta: Raw = Raw()
+    """The client's `_meta`."""
+    extra: tuple[Piece, ...] = ()
+    """Parameters beside the arguments: the answers of a retry."""
+    on_progress: Callable[[Raw], None] | None = None
+    trace: str | None = None
+    """Where a tool of ours failed; for the log alone."""
+
+    @property
+    def root(self) -> Call:
+        call = self
+        while call.parent is not None:
+            call = call.parent
+        return call
+
+    @property
+    def chain(self) -> list[Call]:
+        """From the first call to this one."""
+        above = self.parent.chain if self.parent is not None else []
+        return [*above, self]

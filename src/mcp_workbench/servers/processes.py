@@ -1,0 +1,158 @@
+"""The workbench's side of its children: starting them through the watchdog, and hearing how they end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import WorkbenchError
+from ..wire.lines import LineReader, widen
+
+_WATCHDOG = os.path.join(os.path.dirname(__file__), "watchdog.py")
+
+
+class StartFailed(WorkbenchError):
+    """The program could not be run; says why."""
+
+
+class Process:
+    """A running child and our ends of its pipes. Whoever has it closes the descriptors."""
+
+    def __init__(self, pid: int, stdin: int, stdout: int, stderr: int) -> None:
+        self.pid = pid
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
+        self.exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+
+class Processes:
+    """All children of one workbench. The watchdog is started with the first of them."""
+
+    def __init__(self) -> None:
+        self._link: socket.socket | None = None
+        self._reader: LineReader | None = None
+        self._watchdog = 0
+        self._starts: dict[int, asyncio.Future[int]] = {}
+        self._numbers = itertools.count(1)
+        self._running: dict[int, Process] = {}
+        self._gone: asyncio.Future[None] | None = None
+
+    async def start(self, path: str, argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> Process:
+        """Run a program in a session of its own. Raises StartFailed."""
+        if self._link is None:
+            self._link = self._start_watchdog()
+        child_in, stdin = os.pipe()
+        stdout, child_out = os.pipe()
+        stderr, child_err = os.pipe()
+        widen(stdin)
+        widen(stdout)
+        number = next(self._numbers)
+        started = self._starts[number] = asyncio.get_running_loop().create_future()
+        order = {"start": number, "path": path, "argv": list(argv), "env": dict(env), "cwd": cwd}
+        theirs = (child_in, child_out, child_err)
+        try:
+            socket.send_fds(self._link, [json.dumps(order).encode() + b"\n"], theirs)
+            pid = await started
+        except BaseException as error:
+            for descriptor in (stdin, stdout, stderr):
+                os.close(descriptor)
+            if isinstance(error, OSError):
+                raise StartFailed("the watchdog process is gone; try again") from None
+            raise
+        finally:
+            self._starts.pop(number, None)
+            for descriptor in theirs:
+                os.close(descriptor)
+        process = self._running[pid] = Process(pid, stdin, stdout, stderr)
+        return process
+
+    def end(self, process: Process) -> None:
+        """Its input was closed: it may leave by itself, is told to after 2 s, and made to after 4."""
+        self._order(end=process.pid)
+
+    def kill(self, process: Process) -> None:
+        self._order(kill=process.pid)
+
+    async def close(self) -> None:
+        """End every child and the watchdog, and wait until they are gone."""
+        if self._link is None:
+            return
+        gone = self._gone
+        assert gone is not None
+        self._link.shutdown(socket.SHUT_WR)
+        await gone
+
+    def _order(self, **order: int) -> None:
+        if self._link is not None:
+            with contextlib.suppress(OSError):
+                self._link.sendall(json.dumps(order).encode() + b"\n")
+
+    def _start_watchdog(self) -> socket.socket:
+        ours, theirs = socket.socketpair()
+        # The socket goes to descriptor 3; from there on the watchdog needs nothing that is ours.
+        os.set_inheritable(theirs.fileno(), True)
+        actions = [
+            (os.POSIX_SPAWN_DUP2, theirs.fileno(), 3),
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+        ]
+        argv = [sys.executable, "-I", "-S", _WATCHDOG]
+        self._watchdog = os.posix_spawn(
+            sys.executable, argv, {"PATH": os.defpath}, file_actions=actions, setsid=True
+        )
+        theirs.close()
+        self._gone = asyncio.get_running_loop().create_future()
+        self._reader = LineReader(
+            os.dup(ours.fileno()),
+            on_line=self._news,
+            on_end=self._lost,
+            on_overlong=self._lost,
+            max_line=1 << 20,
+        )
+        return ours
+
+    def _news(self, line: bytes) -> None:
+        news: dict[str, Any] = json.loads(line)
+        if "exited" in news:
+            process = self._running.pop(news["exited"], None)
+            if process is not None and not process.exited.done():
+                process.exited.set_result(news["status"])
+            return
+        waiting = self._starts.get(news["started"] if "started" in news else news["failed"])
+        if waiting is None or waiting.done():
+            if "started" in news:  # whoever asked for it has given up
+                self._order(kill=news["pid"])
+        elif "started" in news:
+            waiting.set_result(news["pid"])
+        else:
+            waiting.set_exception(StartFailed(news["reason"]))
+
+    def _lost(self) -> None:
+        """The watchdog is gone: as we asked, or killed; then its children are ours to end."""
+        assert self._link is not None
+        assert self._reader is not None
+        assert self._gone is not None
+        self._reader.close()
+        self._link.close()
+        self._link = None
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self._watchdog, 0)
+        for waiting in self._starts.values():
+            if not waiting.done():
+                waiting.set_exception(StartFailed("the watchdog process is gone; try again"))
+        for process in self._running.values():
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if not process.exited.done():
+                process.exited.set_result(-signal.SIGKILL)
+        self._running.clear()
+        self._gone.set_result(None)

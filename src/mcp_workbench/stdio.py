@@ -1,0 +1,271 @@
+"""Serving one client on standard input and output, from its first line to a clean end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import stat
+import threading
+from typing import Literal
+
+import msgspec
+from msgspec import Raw
+
+from .config import Config
+from .endpoint import Client, Endpoint, Question
+from .errors import RpcError
+from .protocol import revisions
+from .wire import messages
+from .wire.lines import Piece, widen
+from .wire.messages import INTERNAL_ERROR, INVALID_REQUEST, NULL, PARSE_ERROR
+from .wire.peer import Peer, Request
+from .workbench import Workbench
+
+MAX_LINE = 64 * 1024 * 1024
+FINISH_AFTER_SIGNAL = 10.0
+FINISH_AFTER_EOF = 1.0
+"""Seconds that calls under way may still take. A client that closed our input is rarely still reading."""
+
+LIST_CHANGED = b'"notifications/tools/list_changed"'
+ACKNOWLEDGED = b'"notifications/subscriptions/acknowledged"'
+
+# A client that has said nothing about itself yet.
+STRANGER = Client("unknown", revisions.LEGACY[-1])
+
+
+class _Cancelled(msgspec.Struct):
+    request_id: Raw = msgspec.field(name="requestId", default=Raw())
+
+
+class Batch:
+    """The answers to the requests of one array, which go out together."""
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+        self._answers: list[bytes] = []
+        self.expected = 0
+
+    def add(self, *line: Piece) -> None:
+        self._answers.append(b"".join(line).rstrip(b"\n"))
+        self.send_if_complete()
+
+    def send_if_complete(self) -> None:
+        if self._answers and len(self._answers) == self.expected:
+            self._peer.send(b"[" + b",".join(self._answers) + b"]\n")
+
+
+class Connection:
+    """The client at the other end of our standard streams; a Receiver of what it says."""
+
+    def __init__(self, endpoint: Endpoint, read_fd: int, write_fd: int) -> None:
+        self._endpoint = endpoint
+        self._client = STRANGER
+        self._initialized = False
+        self._running: dict[bytes, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._subscriptions: dict[bytes, tuple[Request, bool]] = {}
+        """Standing requests by id, and whether each wants to hear of tools."""
+        self._junk = 0
+        self.ended = asyncio.Event()
+        self.peer = Peer(read_fd, write_fd, self, max_line=MAX_LINE, throttle=True)
+        self._stop_listening = endpoint.workbench.on_change(self._tools_changed)
+
+    # What comes in
+
+    def on_request(self, peer: Peer, request: Request) -> None:
+        try:
+            question = Question(request.method, request.params, self._client)
+            if request.method == "tools/call":
+                self._spawn(request, question)
+            elif request.method == "subscriptions/listen" and question.client.modern:
+                self._subscribe(request, question)
+            else:
+                result = self._endpoint.answer(question)
+                if request.method == "initialize":
+                    self._client = self._endpoint.client_of(question)
+                    self._initialized = True
+                request.answer(result)
+        except RpcError as error:
+            request.fail(error)
+
+    def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
+        if method == "notifications/cancelled":
+            with contextlib.suppress(msgspec.DecodeError):
+                key = bytes(msgspec.json.decode(params, type=_Cancelled).request_id)
+                self._subscriptions.pop(key, None)
+                if key in self._running:
+                    self._running[key].cancel()
+
+    def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
+        if isinstance(problem, messages.NotAMessage) and line.lstrip().startswith(b"["):
+            self._batch(line)
+            return
+        self._refuse(problem)
+
+    def on_overlong(self, peer: Peer) -> None:
+        self._refuse(messages.NotAMessage(f"a message may have {MAX_LINE} bytes"))
+
+    def on_closed(self, peer: Peer) -> None:
+        self.ended.set()
+
+    # What goes on
+
+    def _spawn(self, request: Request, question: Question) -> None:
+        task = asyncio.create_task(self._call(request, question))
+        self._tasks.add(task)
+        key = bytes(request.id)
+        self._running[key] = task  # a client that uses an id twice can cancel the later one
+
+        def done(_: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            if self._running.get(key) is task:
+                del self._running[key]
+
+        task.add_done_callback(done)
+
+    async def _call(self, request: Request, question: Question) -> None:
+        try:
+            request.answer(*await self._endpoint.call(question, self.peer.notify))
+        except RpcError as error:
+            request.fail(error)
+        except Exception as error:  # our own mistake; the client is owed an answer all the same
+            import traceback
+
+            traceback.print_exc()
+            request.fail(RpcError(INTERNAL_ERROR, f"Internal error: {error}"))
+
+    def _subscribe(self, request: Request, question: Question) -> None:
+        wanted = question.params.notifications.tools
+        granted = {"toolsListChanged": True} if wanted else {}
+        meta = Raw(_subscription(bytes(request.id)))
+        self.peer.notify(ACKNOWLEDGED, messages.encode({"_meta": meta, "notifications": granted}))
+        self._subscriptions[bytes(request.id)] = (request, wanted)
+
+    def _tools_changed(self) -> None:
+        if self._initialized:
+            self.peer.notify(LIST_CHANGED, messages.EMPTY_OBJECT)
+        for key, (_, wanted) in self._subscriptions.items():
+            if wanted:
+                self.peer.notify(LIST_CHANGED, b'{"_meta":%b}' % _subscription(key))
+
+    def _batch(self, line: bytes) -> None:
+        items = messages.read_batch(line)
+        if items is None or not items or self._client.version != revisions.BATCHES:
+            why = "an empty batch" if items == [] else f"batches belong to {revisions.BATCHES} alone"
+            self._refuse(messages.NotAMessage(why))
+            return
+        batch = Batch(self.peer)
+        taken: list[tuple[messages.Message, bytes]] = []
+        for item in items:
+            try:
+                message = messages.read(item)
+            except ValueError as problem:
+                batch.expected += 1
+                batch.add(*messages.failure(NULL, _refusal(problem)))
+            else:
+                batch.expected += message.method is not None and bool(message.id)
+                taken.append((message, item))
+        for message, item in taken:
+            self.peer.receive(message, batch.add, item)
+        batch.send_if_complete()
+
+    def _refuse(self, problem: ValueError) -> None:
+        self._junk += 1
+        id = problem.id if isinstance(problem, messages.TooDeep) and problem.id else NULL
+        self.peer.send(*messages.failure(id, _refusal(problem)))
+        if self._junk & (self._junk - 1) == 0:  # the 1st, 2nd, 4th, 8th …: noticed, not flooded
+            warn(f"{self._junk} unreadable line(s) from the client so far; the last: {problem}")
+
+    # The end
+
+    async def finish(self, patience: float | None) -> None:
+        """Read no more, let calls under way finish for a while, say goodbye."""
+        self._stop_listening()
+        self.peer.pause()
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=patience)
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late)
+        for key, (request, _) in self._subscriptions.items():
+            request.answer(b'{"resultType":"complete","_meta":%b}' % _subscription(key))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.peer.drain(), 1.0)
+
+
+def _subscription(id: bytes) -> bytes:
+    """The `_meta` that ties a message to a subscription."""
+    return messages.encode({revisions.SUBSCRIPTION: Raw(id)})
+
+
+def _refusal(problem: ValueError) -> RpcError:
+    if isinstance(problem, messages.NotJson):
+        return RpcError(PARSE_ERROR, f"Parse error: {problem}")
+    return RpcError(INVALID_REQUEST, f"Invalid request: {problem}")
+
+
+def warn(message: str) -> None:
+    with contextlib.suppress(OSError):
+        os.write(2, f"mcp-workbench: {message}\n".encode())
+
+
+def claim_streams() -> tuple[int, int]:
+    """Our standard streams, for the protocol alone: whatever else reads or prints gets nothing or stderr."""
+    reading, writing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return reading, writing
+
+
+def pollable(fd: int) -> tuple[int, Literal["client", "file"]]:
+    """A descriptor that an event loop can wait for; a file, or /dev/null, is pumped by a thread."""
+    kind = os.fstat(fd).st_mode
+    if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or os.isatty(fd):
+        return fd, "client"
+    outlet, inlet = os.pipe()
+
+    def pump() -> None:
+        with contextlib.suppress(OSError):
+            while chunk := os.read(fd, 1 << 16):
+                while chunk:
+                    chunk = chunk[os.write(inlet, chunk) :]
+        os.close(inlet)
+
+    threading.Thread(target=pump, daemon=True).start()
+    return outlet, "file"
+
+
+async def serve(config: Config) -> None:
+    """Serve until the client leaves or a signal says so; then leave nothing behind."""
+    reading, writing = claim_streams()
+    reading, source = pollable(reading)
+    widen(reading)
+    widen(writing)
+    workbench = Workbench(config)
+    connection = Connection(Endpoint(workbench), reading, writing)
+    loop = asyncio.get_running_loop()
+    signalled = asyncio.Event()
+
+    def on_signal() -> None:
+        if signalled.is_set():  # asked twice: no more patience
+            for task in asyncio.all_tasks():
+                if task is not main:
+                    task.cancel()
+        signalled.set()
+        connection.ended.set()
+
+    main = asyncio.current_task()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal)
+    try:
+        await connection.ended.wait()
+        patience = FINISH_AFTER_EOF if source == "client" else None
+        await connection.finish(FINISH_AFTER_SIGNAL if signalled.is_set() else patience)
+    finally:
+        await workbench.close()
+        os.set_blocking(writing, True)

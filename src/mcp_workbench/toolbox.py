@@ -1,0 +1,91 @@
+"""A toolbox: its servers, opened together, and the listing of what they offer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+
+import msgspec
+from msgspec import Raw
+
+from .config import ToolboxConfig
+from .errors import ConnectFailed, OpeningFailed
+from .servers.base import Server, Tool
+from .wire.messages import encode
+
+_decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+class Toolbox:
+    def __init__(self, config: ToolboxConfig, servers: Mapping[str, Server]) -> None:
+        self.config = config
+        self.servers = servers
+        self.opened = False
+        self._openings = 0
+        self._listing: tuple[object, bytes] | None = None
+
+    @property
+    def usable(self) -> bool:
+        """Open, or about to be: then a call waits for its own server only."""
+        return self.opened or self._openings > 0
+
+    async def open(self, on_settled: Callable[[Server], None] | None = None) -> None:
+        """Connect every server that is not connected. Raises OpeningFailed where none could be.
+
+        `on_settled` hears of each server as it is connected or has failed.
+        """
+        waiting = [server for server in self.servers.values() if not server.connected]
+        if waiting:
+            self._openings += 1
+            try:
+                await asyncio.gather(*(self._connect(server, on_settled) for server in waiting))
+            finally:
+                self._openings -= 1
+        failures = self.failures
+        if failures and len(failures) == len(self.servers):
+            raise OpeningFailed(self.config.name, failures)
+        self.opened = True
+
+    @property
+    def failures(self) -> list[str]:
+        """What failed at the last attempt, in configuration order."""
+        return [server.failure.sentence for server in self.servers.values() if server.failure is not None]
+
+    def find(self, name: str) -> Server | None:
+        """The first server that offers a tool of this name."""
+        return next((server for server in self.servers.values() if name in server.tools), None)
+
+    def listing(self) -> bytes:
+        """The JSON that `open_toolbox` answers with."""
+        # One that died since is still listed: the next call starts it again.
+        servers = [server for server in self.servers.values() if server.listed and server.failure is None]
+        problems = self.failures + [note for server in servers for note in server.notes]
+        # A server replaces its tools as a whole, so their identity tells whether anything changed.
+        state = ([id(server.tools) for server in servers], problems)
+        if self._listing is not None and self._listing[0] == state:
+            return self._listing[1]
+        tools = [self._entry(server, tool) for server in servers for tool in server.tools.values()]
+        listing: dict[str, object] = {
+            "toolbox": self.config.name,
+            "description": self.config.description,
+            "servers_connected": len(servers),
+            "tools": tools,
+        }
+        if problems:
+            listing["_errors"] = problems
+        text = encode(listing)
+        self._listing = (state, text)
+        return text
+
+    def _entry(self, server: Server, tool: Tool) -> dict[str, object]:
+        """The tool in its server's own words, after the three parts of its address."""
+        address = {"name": tool.name, "toolbox": self.config.name, "server": server.config.name}
+        said = _decode_members(tool.definition)
+        return {**address, **{key: value for key, value in said.items() if key not in address}}
+
+    async def _connect(self, server: Server, on_settled: Callable[[Server], None] | None) -> None:
+        with contextlib.suppress(ConnectFailed):  # which the server remembers
+            await server.connect()
+        if on_settled is not None:
+            on_settled(server)

@@ -1,0 +1,1 @@
+"""JSON-RPC over lines of bytes. Knows nothing of MCP."""

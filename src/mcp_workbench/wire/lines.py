@@ -1,0 +1,259 @@
+"""Lines in and lines out of a file descriptor, without blocking. What a line means is for others.
+
+A reader copies each byte out of one shared buffer and joins a line at most once, however many reads it
+took; a writer hands the caller's own buffers to the kernel and keeps only what the kernel would not take.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+from collections import deque
+from collections.abc import Callable
+from typing import TypeAlias
+
+from msgspec import Raw
+
+Piece: TypeAlias = bytes | Raw
+"""A part of a line, as it goes to the kernel."""
+
+PIPE_SIZE = 1 << 20
+"""Asked of the kernel for every pipe: a megabyte result then costs one wake-up and not sixteen."""
+
+_MOST_BUFFERS = 512  # below every system's IOV_MAX
+
+# One for all readers: nothing is left in it when a read has been handled.
+_shared = bytearray(PIPE_SIZE)
+_shared_view = memoryview(_shared)
+
+
+def widen(fd: int) -> None:
+    """Raise a pipe's capacity where the system can; a smaller one is only slower."""
+    set_size = getattr(fcntl, "F_SETPIPE_SZ", None)
+    if set_size is not None:
+        try:
+            fcntl.fcntl(fd, set_size, PIPE_SIZE)
+        except OSError:
+            return  # not a pipe, or over the user's share
+
+
+class LineReader:
+    """Calls `on_line` for each line, without its newline, and `on_end` once when there are no more.
+
+    A line longer than `max_line` is dropped as it comes in, and `on_overlong` is called for it.
+    """
+
+    def __init__(
+        self,
+        fd: int,
+        *,
+        on_line: Callable[[bytes], None],
+        on_end: Callable[[], None],
+        on_overlong: Callable[[], None],
+        max_line: int,
+    ) -> None:
+        self._fd = fd
+        self._on_line = on_line
+        self._on_end = on_end
+        self._on_overlong = on_overlong
+        self._max_line = max_line
+        self._loop = asyncio.get_running_loop()
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._skipping = False
+        self._reading = False
+        self._closed = False
+        self.resume()
+
+    def resume(self) -> None:
+        if not self._reading and not self._closed:
+            self._reading = True
+            self._loop.add_reader(self._fd, self._readable)
+
+    def pause(self) -> None:
+        if self._reading:
+            self._reading = False
+            self._loop.remove_reader(self._fd)
+
+    def close(self) -> None:
+        """Stop reading and close the descriptor; `on_end` is not called."""
+        if not self._closed:
+            self.pause()
+            self._closed = True
+            self._parts.clear()
+            os.close(self._fd)
+
+    def _readable(self) -> None:
+        # One read to a wake-up: the descriptor need not be non-blocking (a terminal's flags are shared
+        # with its shell), and one busy peer cannot keep the others waiting.
+        try:
+            count = os.readv(self._fd, (_shared,))
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:  # a terminal that went away gives EIO
+            count = 0
+        if count == 0:
+            self._end()
+            return
+        chunk = bytes(_shared_view[:count])
+        if b"\n" in chunk:
+            self._split(chunk)
+        else:
+            self._keep(chunk)
+
+    def _split(self, chunk: bytes) -> None:
+        lines = chunk.split(b"\n")
+        if self._skipping:
+            self._skipping = False
+            del lines[0]
+        elif self._parts:
+            self._parts.append(lines[0])
+            lines[0] = b"".join(self._parts)
+            self._parts.clear()
+        rest = lines.pop()
+        self._size = 0
+        for line in lines:
+            if self._closed:
+                return
+            if len(line) > self._max_line:
+                self._on_overlong()
+            else:
+                self._on_line(line)
+        if rest and not self._closed:
+            self._keep(rest)
+
+    def _keep(self, chunk: bytes) -> None:
+        if self._skipping:
+            return
+        self._parts.append(chunk)
+        self._size += len(chunk)
+        if self._size > self._max_line:
+            self._skipping = True
+            self._parts.clear()
+            self._size = 0
+            self._on_overlong()
+
+    def _end(self) -> None:
+        self.pause()
+        rest = b"".join(self._parts)
+        self._parts.clear()
+        if rest:  # `printf '{…}' | mcp-workbench` has no last newline
+            self._on_line(rest)
+        self._on_end()
+
+
+class LineWriter:
+    """Writes in order and never blocks; what does not fit is queued.
+
+    `on_full` is called when more than `high` bytes wait and `on_drained` when none do. After the other
+    end went away, `on_broken` is called once and everything written is dropped.
+    """
+
+    def __init__(
+        self,
+        fd: int,
+        *,
+        on_full: Callable[[], None],
+        on_drained: Callable[[], None],
+        on_broken: Callable[[], None],
+        high: int = 4 * PIPE_SIZE,
+    ) -> None:
+        self._fd = fd
+        self._on_full = on_full
+        self._on_drained = on_drained
+        self._on_broken = on_broken
+        self._high = high
+        self._loop = asyncio.get_running_loop()
+        self._queue: deque[memoryview] = deque()
+        self._full = False
+        self._closed = False
+        self._drained: asyncio.Future[None] | None = None
+        self.waiting = 0
+        os.set_blocking(fd, False)
+
+    def write(self, *parts: Piece) -> None:
+        """Write one line, given in pieces; the pieces must not change afterwards."""
+        if self._closed:
+            return
+        if self._queue:
+            self._enqueue(parts, 0)
+            return
+        try:
+            written = os.writev(self._fd, parts)
+        except (BlockingIOError, InterruptedError):
+            written = 0
+        except OSError:
+            self._break()
+            return
+        self._enqueue(parts, written)
+
+    async def drain(self) -> None:
+        """Until nothing waits any more, or nothing can be written."""
+        if self._queue and not self._closed:
+            if self._drained is None:
+                self._drained = self._loop.create_future()
+            await self._drained
+
+    def close(self) -> None:
+        if not self._closed:
+            self._stop()
+            os.close(self._fd)
+
+    def _enqueue(self, parts: tuple[Piece, ...], written: int) -> None:
+        idle = not self._queue
+        for part in parts:
+            view = memoryview(part)
+            if written >= view.nbytes:
+                written -= view.nbytes
+                continue
+            self._queue.append(view[written:])
+            self.waiting += view.nbytes - written
+            written = 0
+        if self._queue and idle:
+            self._loop.add_writer(self._fd, self._writable)
+        if self.waiting > self._high and not self._full:
+            self._full = True
+            self._on_full()
+
+    def _writable(self) -> None:
+        batch = [self._queue[i] for i in range(min(len(self._queue), _MOST_BUFFERS))]
+        try:
+            written = os.writev(self._fd, batch)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            self._break()
+            return
+        self.waiting -= written
+        while written:
+            first = self._queue[0]
+            if first.nbytes > written:
+                self._queue[0] = first[written:]
+                break
+            written -= first.nbytes
+            self._queue.popleft()
+        if not self._queue:
+            self._loop.remove_writer(self._fd)
+            self._tell_drained()
+            if self._full:
+                self._full = False
+                self._on_drained()
+
+    def _tell_drained(self) -> None:
+        if self._drained is not None and not self._drained.done():
+            self._drained.set_result(None)
+        self._drained = None
+
+    def _stop(self) -> None:
+        if self._queue:
+            self._loop.remove_writer(self._fd)
+        self._closed = True
+        self._queue.clear()
+        self.waiting = 0
+        self._tell_drained()
+
+    def _break(self) -> None:
+        self._stop()
+        os.close(self._fd)
+        self._on_broken()

@@ -1,0 +1,188 @@
+"""JSON-RPC messages as bytes: the few fields that we read; the rest stays raw and is spliced, not copied."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+from msgspec import Raw
+
+from ..errors import RpcError
+from .lines import Piece
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+
+NULL = b"null"
+EMPTY_OBJECT = b"{}"
+
+
+class Message(msgspec.Struct):
+    """A request, a notification or a reply. A field that is not there is empty: no JSON value is."""
+
+    id: Raw = Raw()
+    method: str | None = None
+    params: Raw = Raw()
+    result: Raw = Raw()
+    error: Raw = Raw()
+
+    @property
+    def key(self) -> bytes:
+        return bytes(self.id)
+
+
+class NotJson(ValueError):
+    """The line is no JSON; says why."""
+
+
+class NotAMessage(ValueError):
+    """JSON, but neither a request, nor a notification, nor a reply."""
+
+
+class TooDeep(ValueError):
+    """JSON nested deeper than anybody here can read; `id` is that of the message, where it has one."""
+
+    def __init__(self, id: bytes) -> None:
+        self.id = id
+        super().__init__("nested too deeply to be read")
+
+
+_decode = msgspec.json.Decoder(Message).decode
+_decode_many = msgspec.json.Decoder(list[Raw]).decode
+
+
+def read(line: bytes) -> Message:
+    """The message in a line. Raises NotJson, NotAMessage or TooDeep."""
+    if not line.isascii():
+        # What stays raw is not checked by the decoder, and bad UTF-8 passed on would kill the reader at
+        # the other end.
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            raise NotJson(f"not UTF-8 at byte {error.start}") from None
+    try:
+        return _decode(line)
+    except msgspec.ValidationError as error:
+        raise NotAMessage(str(error)) from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        return _read_leniently(line, str(error))
+
+
+def read_batch(line: bytes) -> list[bytes] | None:
+    """The messages of a batch, each as JSON; None where the line is no array."""
+    try:
+        return [bytes(item) for item in _decode_many(line)]
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _read_leniently(line: bytes, reason: str) -> Message:
+    """A message that only a more patient reader accepts: lone surrogates are JSON, if odd ones."""
+    import json
+
+    def refuse(constant: str) -> None:
+        raise NotJson(f"{constant} is no JSON")
+
+    try:
+        json.loads(line, parse_constant=refuse)
+    except RecursionError:
+        raise TooDeep(members(line).get("id", b"")) from None
+    except NotJson:
+        raise
+    except ValueError:
+        raise NotJson(reason) from None
+    found = members(line)
+    if not found:
+        raise NotAMessage("not an object")
+    method = json.loads(found["method"]) if "method" in found else None
+    if not (method is None or isinstance(method, str)):
+        raise NotAMessage("method is no string")
+    raw = {name: Raw(found.get(name, b"")) for name in ("id", "params", "result", "error")}
+    return Message(method=method, **raw)
+
+
+_token = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
+
+
+def members(line: bytes) -> dict[str, bytes]:
+    """The members of the object in `line`, found by its brackets alone, at any depth of nesting."""
+    found: dict[str, bytes] = {}
+    depth = 0
+    key = b""
+    start = -1
+    for match in _token.finditer(line):
+        token = match.group()
+        if token in b"{[":
+            depth += 1
+            if depth == 1 and token == b"[":
+                return {}
+        elif depth == 1:
+            if token == b":":
+                start = match.end()
+            elif token in b",}":
+                if start >= 0:
+                    found[key.decode(errors="replace")] = line[start : match.start()].strip()
+                start = -1
+                depth -= token == b"}"
+            elif start < 0:
+                key = token[1:-1]
+        elif token in b"}]":
+            depth -= 1
+    return found
+
+
+def encode(value: object) -> bytes:
+    return msgspec.json.encode(value)
+
+
+def request(id: Piece, method: bytes, *params: Piece) -> tuple[Piece, ...]:
+    """The pieces of a request's line; `method` is its JSON."""
+    return (b'{"jsonrpc":"2.0","id":', id, b',"method":', method, b',"params":', *params, b"}\n")
+
+
+def notification(method: bytes, *params: Piece) -> tuple[Piece, ...]:
+    return (b'{"jsonrpc":"2.0","method":', method, b',"params":', *params, b"}\n")
+
+
+def answer(id: Piece, *result: Piece) -> tuple[Piece, ...]:
+    return (b'{"jsonrpc":"2.0","id":', id, b',"result":', *result, b"}\n")
+
+
+def failure(id: Piece, error: RpcError) -> tuple[Piece, ...]:
+    return (b'{"jsonrpc":"2.0","id":', id, b',"error":', error_object(error), b"}\n")
+
+
+def error_object(error: RpcError) -> bytes:
+    if error.raw is not None:
+        return error.raw
+    data = b',"data":' + error.data if error.data is not None else b""
+    return b'{"code":%d,"message":%b%b}' % (error.code, encode(error.message), data)
+
+
+class _ErrorFields(msgspec.Struct):
+    code: Raw = Raw()
+    message: Raw = Raw()
+    data: Raw = Raw()
+
+
+_decode_error = msgspec.json.Decoder(_ErrorFields).decode
+
+
+def read_error(raw: Raw) -> RpcError:
+    """The error of a reply, whatever a careless server made of it."""
+    text = bytes(raw)
+    try:
+        fields = _decode_error(text)
+        code: object = msgspec.json.decode(fields.code) if fields.code else None
+        message: object = msgspec.json.decode(fields.message) if fields.message else None
+    except (msgspec.DecodeError, RecursionError):
+        return RpcError(INTERNAL_ERROR, text.decode(errors="replace"), raw=text)
+    return RpcError(
+        code if isinstance(code, int) else INTERNAL_ERROR,
+        message if isinstance(message, str) else text.decode(errors="replace"),
+        bytes(fields.data) or None,
+        raw=text,
+    )

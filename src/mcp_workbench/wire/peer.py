@@ -1,0 +1,240 @@
+"""One end of a JSON-RPC connection: requests and replies in both directions, matched and cancelled.
+
+What a method means is for the receiver; a peer only knows which reply belongs to which request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+from msgspec import Raw
+
+from ..errors import RpcError, WorkbenchError
+from . import messages
+from .lines import LineReader, LineWriter, Piece
+
+CANCELLED = b'"notifications/cancelled"'
+PROGRESS = "notifications/progress"
+
+
+class PeerClosed(WorkbenchError):
+    """The other end went away; nobody will answer."""
+
+
+class Request:
+    """A request from the other end, which is owed exactly one answer."""
+
+    __slots__ = ("_send", "id", "method", "params")
+
+    def __init__(self, send: Callable[..., None], id: Raw, method: str, params: Raw) -> None:
+        self._send = send
+        self.id = id
+        self.method = method
+        self.params = params
+
+    def answer(self, *result: Piece) -> None:
+        self._send(*messages.answer(self.id, *result))
+
+    def fail(self, error: RpcError) -> None:
+        self._send(*messages.failure(self.id, error))
+
+
+class Receiver(Protocol):
+    """What is done with what comes in. Nothing here may raise or block."""
+
+    def on_request(self, peer: Peer, request: Request) -> None: ...
+
+    def on_notification(self, peer: Peer, method: str, params: Raw) -> None: ...
+
+    def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
+        """A line that is no message (`problem` says why: NotJson, NotAMessage or TooDeep)."""
+
+    def on_overlong(self, peer: Peer) -> None:
+        """A line over the limit was dropped."""
+
+    def on_closed(self, peer: Peer) -> None:
+        """Nothing more will come in; requests under way have failed with PeerClosed."""
+
+
+class _Pending:
+    __slots__ = ("on_progress", "reply")
+
+    def __init__(self, reply: asyncio.Future[Raw], on_progress: Callable[[Raw], None] | None) -> None:
+        self.reply = reply
+        self.on_progress = on_progress
+
+
+class _Progress(msgspec.Struct):
+    progress_token: Raw = msgspec.field(name="progressToken", default=Raw())
+
+
+_ID_STARTS = frozenset(b'"-0123456789')
+
+_decode_progress = msgspec.json.Decoder(_Progress).decode
+
+
+class Peer:
+    """Speaks through two descriptors, which it owns from here on.
+
+    With `throttle`, nothing is read while more than `max_line` bytes wait to be taken by the other end.
+    """
+
+    def __init__(
+        self, read_fd: int, write_fd: int, receiver: Receiver, *, max_line: int, throttle: bool = False
+    ) -> None:
+        self._receiver = receiver
+        self._loop = asyncio.get_running_loop()
+        self._pending: dict[bytes, _Pending] = {}
+        self._ids = itertools.count(1)
+        self.max_line = max_line
+        self.closed = False
+        self.strays = 0
+        """Replies that nobody waits for: late, repeated, or never asked for."""
+        self._throttle = throttle
+        self._writer = LineWriter(
+            write_fd, on_full=self._full, on_drained=self._drained, on_broken=self._ended, high=max_line
+        )
+        self._reader = LineReader(
+            read_fd, on_line=self._line, on_end=self._ended, on_overlong=self._overlong, max_line=max_line
+        )
+
+    @property
+    def waiting(self) -> int:
+        """Bytes written that the other end has not taken yet."""
+        return self._writer.waiting
+
+    def next_id(self) -> bytes:
+        """For `request`, where its parameters must name it (a progress token)."""
+        return b"%d" % next(self._ids)
+
+    async def request(
+        self,
+        method: bytes,
+        *params: Piece,
+        id: bytes | None = None,
+        on_progress: Callable[[Raw], None] | None = None,
+        cancel: bool = True,
+    ) -> Raw:
+        """The result of a request. Raises RpcError or PeerClosed.
+
+        Cancelling the wait cancels the request at the other end (unless `cancel` is false).
+        """
+        if self.closed:
+            raise PeerClosed
+        if id is None:
+            id = b"%d" % next(self._ids)
+        reply: asyncio.Future[Raw] = self._loop.create_future()
+        self._pending[id] = _Pending(reply, on_progress)
+        self._writer.write(*messages.request(id, method, *params))
+        try:
+            return await reply
+        except asyncio.CancelledError:
+            if cancel:
+                self.notify(CANCELLED, b'{"requestId":%b,"reason":"no longer needed"}' % id)
+            raise
+        finally:
+            self._pending.pop(id, None)
+
+    def notify(self, method: bytes, *params: Piece) -> None:
+        self._writer.write(*messages.notification(method, *params))
+
+    def send(self, *line: Piece) -> None:
+        self._writer.write(*line)
+
+    async def drain(self) -> None:
+        await self._writer.drain()
+
+    def pause(self) -> None:
+        self._reader.pause()
+
+    def close_writing(self) -> None:
+        """The other end sees the end of its input, and may still say its last words."""
+        self._writer.close()
+
+    def close(self) -> None:
+        self._reader.close()
+        self._writer.close()
+        self._fail_pending()
+
+    # What comes in
+
+    def _line(self, line: bytes) -> None:
+        if not line or line.isspace():
+            return
+        try:
+            message = messages.read(line)
+        except ValueError as problem:
+            self._unreadable(line, problem)
+            return
+        self.receive(message, self.send, line)
+
+    def receive(self, message: messages.Message, send: Callable[..., None], line: bytes) -> None:
+        """Take one message; answers to a request go through `send`."""
+        if message.id and message.key[0] not in _ID_STARTS:
+            self._unreadable(line, messages.NotAMessage("id must be a string or a number"))
+        elif message.method is not None:
+            if message.id:
+                self._receiver.on_request(self, Request(send, message.id, message.method, message.params))
+            elif message.method == PROGRESS and self._pending:
+                self._progressed(message.params)
+            else:
+                self._receiver.on_notification(self, message.method, message.params)
+        elif message.id and (message.result or message.error):
+            pending = self._pending.get(message.key)
+            if pending is None or pending.reply.done():
+                self.strays += 1
+            elif message.error:
+                pending.reply.set_exception(messages.read_error(message.error))
+            else:
+                pending.reply.set_result(message.result)
+        else:
+            self._unreadable(line, messages.NotAMessage("neither a method nor a reply"))
+
+    def _progressed(self, params: Raw) -> None:
+        try:
+            token = bytes(_decode_progress(params).progress_token)
+        except (msgspec.DecodeError, RecursionError):
+            return
+        pending = self._pending.get(token)
+        if pending is not None and pending.on_progress is not None:
+            pending.on_progress(params)
+
+    def _unreadable(self, line: bytes, problem: ValueError) -> None:
+        # A reply that cannot be read still ends its call: an error now is better than a time-out.
+        found = messages.members(line) if self._pending else {}
+        pending = self._pending.get(found.get("id", b""))
+        if pending is not None and "method" not in found and not pending.reply.done():
+            pending.reply.set_exception(
+                RpcError(messages.INTERNAL_ERROR, f"the server's answer is unreadable: {problem}")
+            )
+        else:
+            self._receiver.on_junk(self, line, problem)
+
+    def _overlong(self) -> None:
+        self._receiver.on_overlong(self)
+
+    def _ended(self) -> None:
+        if not self.closed:
+            self._fail_pending()
+            self._receiver.on_closed(self)
+
+    def _fail_pending(self) -> None:
+        self.closed = True
+        for pending in self._pending.values():
+            if not pending.reply.done():
+                pending.reply.set_exception(PeerClosed())
+
+    # A client that asks and does not read the answers is not listened to until it does. A server is
+    # always listened to: one that is blocked on its output would otherwise never get to its input.
+
+    def _full(self) -> None:
+        if self._throttle:
+            self._reader.pause()
+
+    def _drained(self) -> None:
+        if self._throttle and not self.closed:
+            self._reader.resume()

@@ -1,0 +1,148 @@
+"""The workbench: opens toolboxes, and is the one place that every call of every tool passes through."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+
+from .config import ChildConfig, Config, ServerConfig
+from .errors import (
+    CallFailed,
+    CallRefused,
+    ConnectFailed,
+    RpcError,
+    ServerNotFound,
+    ToolboxNotFound,
+    ToolboxNotOpen,
+    ToolboxUnknown,
+    ToolNotFound,
+    Unanswered,
+)
+from .journal import Journal, new_id
+from .names import ToolRef
+from .protocol.results import Result
+from .servers.base import Server
+from .servers.call import Call
+from .servers.child import ChildServer
+from .servers.processes import Processes
+from .toolbox import Toolbox
+
+
+class Workbench:
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self._processes = Processes()
+        self._listeners: set[Callable[[], None]] = set()
+        self.toolboxes = {
+            name: Toolbox(toolbox, {key: self._server(entry) for key, entry in toolbox.servers.items()})
+            for name, toolbox in config.toolboxes.items()
+        }
+        log = config.log
+        self.journal = Journal(
+            log.path,
+            max_size=log.max_size,
+            keep=log.keep,
+            value_limit=log.value_limit,
+            redact=log.redact,
+            secrets=config.secrets,
+        )
+
+    async def open(self, name: str, on_settled: Callable[[Server], None] | None = None) -> Toolbox:
+        """Raises ToolboxUnknown or OpeningFailed."""
+        toolbox = self.toolboxes.get(name)
+        if toolbox is None:
+            raise ToolboxUnknown(name, self.toolboxes)
+        await toolbox.open(on_settled)
+        return toolbox
+
+    async def call(self, call: Call) -> Result:
+        """Call a tool: the path of every call, from whomever and to wherever, with its one line in the log.
+
+        Raises CallRefused where there is nothing to call, and CallFailed where no result came of it.
+        """
+        ref = call.ref
+        server = self._find(ref)
+        if ref.name not in server.tools and server.connected:
+            raise ToolNotFound(ref)
+        call.id = new_id()
+        began, clock = time.time(), time.perf_counter()
+        error: str | None = None
+        try:
+            await server.connect()
+            tool = server.tools.get(ref.name)
+            if tool is None:
+                raise ToolNotFound(ref)
+            result = Result(await server.call(tool, call))
+            error = result.error_text
+            return result
+        except (RpcError, ConnectFailed, Unanswered) as failure:
+            error = failure.reason
+            raise CallFailed(ref, error, failure if isinstance(failure, RpcError) else None) from None
+        except asyncio.CancelledError:
+            error = "cancelled"
+            raise
+        except CallRefused as refusal:
+            error = str(refusal)
+            raise
+        finally:
+            self._log(call, began, time.perf_counter() - clock, error)
+
+    def identify(self, name: str) -> ToolRef | None:
+        """A tool of this name in an open toolbox."""
+        for toolbox in self.toolboxes.values():
+            if toolbox.opened and (server := toolbox.find(name)) is not None:
+                return ToolRef(toolbox.config.name, server.config.name, name)
+        return None
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Have `listener` called when tools have changed; returns how to stop that."""
+        self._listeners.add(listener)
+        return lambda: self._listeners.discard(listener)
+
+    async def close(self) -> None:
+        """End every connection and every process."""
+        await asyncio.gather(*(server.close() for server in self._servers()))
+        await self._processes.close()
+        self.journal.close()
+
+    def _log(self, call: Call, began: float, cost: float, error: str | None) -> None:
+        self.journal.write(
+            ts=began,
+            tool=call.ref.name,
+            caller=call.caller,
+            args=bytes(call.arguments),
+            error=error,
+            trace=call.trace,
+            cost=cost,
+            tid=call.tid,
+            id=call.id,
+            parent=call.parent.id if call.parent is not None else None,
+            root=call.root.id,
+            toolbox=call.ref.toolbox,
+            server=call.ref.server,
+            principal=call.principal,
+        )
+
+    def _servers(self) -> Iterable[Server]:
+        return (server for toolbox in self.toolboxes.values() for server in toolbox.servers.values())
+
+    def _server(self, config: ServerConfig) -> Server:
+        if isinstance(config, ChildConfig):
+            return ChildServer(config, self._changed, self._processes)
+        raise NotImplementedError
+
+    def _find(self, ref: ToolRef) -> Server:
+        toolbox = self.toolboxes.get(ref.toolbox)
+        if toolbox is None:
+            raise ToolboxNotFound(ref.toolbox, self.toolboxes)
+        if not toolbox.usable:
+            raise ToolboxNotOpen(ref.toolbox)
+        server = toolbox.servers.get(ref.server)
+        if server is None:
+            raise ServerNotFound(ref.server, ref.toolbox)
+        return server
+
+    def _changed(self) -> None:
+        for listener in list(self._listeners):
+            listener()
