@@ -16,7 +16,9 @@ WorkbenchError
 │   │   ├── ToolboxNotFound
 │   │   ├── ServerNotFound
 │   │   ├── ToolNotFound
-│   │   └── ToolNotOffered
+│   │   ├── NameNotFound
+│   │   ├── ToolNotOffered
+│   │   └── ChainTooDeep
 │   └── CallFailed             use_tool: the call was tried and got no result
 ├── ConnectFailed          a server could not be connected; data of `_errors`, the reason of CallFailed
 ├── Unanswered             a call got no answer: crash, time-out, no place; the reason of CallFailed
@@ -148,10 +150,29 @@ class ToolNotFound(CallRefused):
         super().__init__(f"Tool '{ref.name}' not found in server '{ref.server}' (toolbox '{ref.toolbox}')")
 
 
+class NameNotFound(CallRefused):
+    """A tool called another by its name alone, and nothing near it has that name."""
+
+    def __init__(self, name: str, caller: ToolRef) -> None:
+        super().__init__(
+            f"Tool '{name}' not found, neither in server '{caller.server}' nor in toolbox '{caller.toolbox}'"
+        )
+
+
 class ToolNotOffered(CallRefused):
     def __init__(self, ref: ToolRef, reason: str) -> None:
         super().__init__(
             f"Tool '{ref.name}' in server '{ref.server}' (toolbox '{ref.toolbox}') is not offered: {reason}"
+        )
+
+
+class ChainTooDeep(CallRefused):
+    """Tools that call each other without an end; the names show the loop."""
+
+    def __init__(self, chain: Sequence[ToolRef]) -> None:
+        names = " → ".join(ref.name for ref in chain)
+        super().__init__(
+            f"the chain of calls is deeper than {len(chain) - 1}, which looks like a loop: {names}"
         )
 
 

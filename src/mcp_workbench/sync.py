@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .worker.chain import ToolCallError, ToolName, ToolResult, call_from_thread, list_from_thread, parts_of
+from .worker.chain import ToolCallError, ToolResult, call_from_thread, list_from_thread, parts_of
+
+if TYPE_CHECKING:
+    from .worker.chain import ToolName
 
 __all__ = ["ToolCallError", "ToolResult", "call_tool", "call_tool_handler", "list_tools"]
 

@@ -58,25 +58,31 @@ class Toolbox:
 
     def listing(self) -> bytes:
         """The JSON that `open_toolbox` answers with."""
-        # One that died since is still listed: the next call starts it again.
-        servers = [server for server in self.servers.values() if server.listed and server.failure is None]
+        servers = self._listed()
         problems = self.failures + [note for server in servers for note in server.notes]
         # A server replaces its tools as a whole, so their identity tells whether anything changed.
         state = ([id(server.tools) for server in servers], problems)
         if self._listing is not None and self._listing[0] == state:
             return self._listing[1]
-        tools = [self._entry(server, tool) for server in servers for tool in server.tools.values()]
         listing: dict[str, object] = {
             "toolbox": self.config.name,
             "description": self.config.description,
             "servers_connected": len(servers),
-            "tools": tools,
+            "tools": self.entries(),
         }
         if problems:
             listing["_errors"] = problems
         text = encode(listing)
         self._listing = (state, text)
         return text
+
+    def entries(self) -> list[dict[str, object]]:
+        """The tools: servers as configured, tools as their server returned them."""
+        return [self._entry(server, tool) for server in self._listed() for tool in server.tools.values()]
+
+    def _listed(self) -> list[Server]:
+        # One that died since is still listed: the next call starts it again.
+        return [server for server in self.servers.values() if server.listed and server.failure is None]
 
     def _entry(self, server: Server, tool: Tool) -> dict[str, object]:
         """The tool in its server's own words, after the three parts of its address."""

@@ -6,11 +6,13 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable
 
-from .config import ChildConfig, Config, ServerConfig
+from .config import ChildConfig, Config, FolderConfig, ServerConfig
 from .errors import (
     CallFailed,
     CallRefused,
+    ChainTooDeep,
     ConnectFailed,
+    NameNotFound,
     RpcError,
     ServerNotFound,
     ToolboxNotFound,
@@ -25,8 +27,13 @@ from .protocol.results import Result
 from .servers.base import Server
 from .servers.call import Call
 from .servers.child import ChildServer
+from .servers.folder import FolderServer, InnerCall
 from .servers.processes import Processes
+from .servers.unreachable import UnreachableServer
 from .toolbox import Toolbox
+
+MOST_CALLS_DEEP = 16
+"""A longer chain of calls of calls is taken for a loop."""
 
 
 class Workbench:
@@ -88,6 +95,48 @@ class Workbench:
         finally:
             self._log(call, began, time.perf_counter() - clock, error)
 
+    # The calls that tools make
+
+    async def call_from(self, outer: Call, target: ToolRef | str, inner: InnerCall) -> Result:
+        """A call made by the tool of `outer`: a name is looked for in its own folder, then in its toolbox.
+
+        Raises ToolError.
+        """
+        ref = target if isinstance(target, ToolRef) else await self._nearest(outer, target)
+        call = Call(
+            ref=ref,
+            arguments=inner.arguments,
+            caller=inner.caller or f"{outer.ref.name}_{outer.id}",
+            parent=outer,
+            tid=inner.tid or outer.tid,
+            principal=outer.principal,
+            on_progress=outer.on_progress,
+        )
+        if len(chain := call.chain) > MOST_CALLS_DEEP:
+            raise ChainTooDeep([link.ref for link in chain])
+        return await self.call(call)
+
+    def callable_from(self, outer: Call) -> list[dict[str, object]]:
+        """What a tool can call: its own folder first, then its toolbox, then the other open ones."""
+        home = self.toolboxes[outer.ref.toolbox]
+        toolboxes = [home, *(box for box in self.toolboxes.values() if box.opened and box is not home)]
+        entries = [entry for toolbox in toolboxes for entry in toolbox.entries()]
+        entries.sort(
+            key=lambda entry: (entry["toolbox"], entry["server"]) != (outer.ref.toolbox, outer.ref.server)
+        )
+        return entries
+
+    async def _nearest(self, outer: Call, name: str) -> ToolRef:
+        toolbox = self.toolboxes[outer.ref.toolbox]
+        home = toolbox.servers[outer.ref.server]
+        server = home if name in home.tools else toolbox.find(name)
+        if server is None and not toolbox.opened:  # its server may be on its way
+            await toolbox.open()
+            server = toolbox.find(name)
+        if server is None:
+            raise NameNotFound(name, outer.ref)
+        return ToolRef(outer.ref.toolbox, server.config.name, name)
+
     def identify(self, name: str) -> ToolRef | None:
         """A tool of this name in an open toolbox."""
         for toolbox in self.toolboxes.values():
@@ -130,7 +179,9 @@ class Workbench:
     def _server(self, config: ServerConfig) -> Server:
         if isinstance(config, ChildConfig):
             return ChildServer(config, self._changed, self._processes)
-        raise NotImplementedError
+        if isinstance(config, FolderConfig):
+            return FolderServer(config, self._changed, self._processes, self, self.config.log.path)
+        return UnreachableServer(config, self._changed)
 
     def _find(self, ref: ToolRef) -> Server:
         toolbox = self.toolboxes.get(ref.toolbox)

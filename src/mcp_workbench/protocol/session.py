@@ -113,14 +113,15 @@ class Session:
         arguments: Raw | bytes,
         meta: Raw,
         *,
+        id: bytes = b"",
         extra: tuple[Piece, ...] = (),
         on_progress: Callable[[Raw], None] | None = None,
     ) -> Raw:
         """`tools/call`, where `head` is `{"name":…,"arguments":` of the tool. The raw result.
 
-        `meta` is the client's; `extra` goes in beside the arguments.
+        `meta` is the client's; `extra` goes in beside the arguments; `id` is one of the peer's next ones.
         """
-        id = self.peer.next_id()
+        id = id or self.peer.next_id()
         if meta or on_progress is not None:
             own = self._call_meta(meta, id if on_progress is not None else b"")
         else:

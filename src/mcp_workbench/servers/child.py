@@ -1,146 +1,31 @@
-"""A server that is a child process of ours and speaks MCP on its standard input and output."""
+"""A server that is a command of the configuration."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
 import shutil
-import signal
-from collections.abc import Callable, Coroutine
-from typing import Any
-
-from msgspec import Raw
+from collections.abc import Callable
 
 from ..config import ChildConfig
-from ..errors import RpcError, Unanswered
-from ..protocol.session import Era, IncompatibleServer, Session, open_session
-from ..wire.messages import EMPTY_OBJECT, METHOD_NOT_FOUND, encode
-from ..wire.peer import Peer, PeerClosed, Request
-from .base import Server, Tool
-from .call import Call
+from ..errors import Unanswered
 from .environment import child_environment, read_env_file
-from .processes import Process, Processes, StartFailed
-from .stderr import Stderr
-
-LAST_WORDS_TIME = 0.5
-"""Seconds to wait for a dead child's status and the rest of its stderr."""
+from .processes import Processes
+from .spawned import Program, SpawnedServer
 
 
-class Link:
-    """One life of the child: its process and the conversation with it."""
-
-    def __init__(self, process: Process, peer: Peer, stderr: Stderr) -> None:
-        self.process = process
-        self.peer = peer
-        self.stderr = stderr
-        self.session: Session | None = None
-        self.overlong = False
-
-    async def epitaph(self) -> str:
-        """How it ended, for an error message."""
-        if self.overlong:
-            return f"the server wrote a line over limits.maxLine ({self.peer.max_line} bytes) and was ended"
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LAST_WORDS_TIME):
-                await asyncio.shield(self.process.exited)
-                await asyncio.shield(self.stderr.ended)
-        if not self.process.exited.done():
-            return "the server closed its output"
-        status = self.process.exited.result()
-        if status < 0:
-            try:
-                return f"the server was ended by {signal.Signals(-status).name}"
-            except ValueError:
-                return f"the server was ended by signal {-status}"
-        return f"the server exited with status {status}"
-
-
-class ChildServer(Server):
+class ChildServer(SpawnedServer):
     config: ChildConfig
 
     def __init__(self, config: ChildConfig, on_change: Callable[[], None], processes: Processes) -> None:
-        super().__init__(config, on_change)
-        self._processes = processes
-        self._link: Link | None = None
-        self._era: Era | None = None
-        """Known from an earlier life, so that the next one starts without a probe."""
-        self._chores: set[asyncio.Task[None]] = set()
-        self._relisting = False
-        self._stale = False
-        self.skipped = 0
-        """Lines that were no messages."""
+        super().__init__(config, on_change, processes)
 
-    @property
-    def connected(self) -> bool:
-        link = self._link
-        return link is not None and link.session is not None and not link.peer.closed
-
-    def _last_words(self) -> str:
-        return self._link.stderr.last_words() if self._link is not None else ""
-
-    # Coming and going
-
-    async def _connect(self) -> list[Raw]:
-        await self._disconnect()
-        try:
-            session = await self._greet(self._era)
-        except PeerClosed:
-            if self._era is not None:
-                raise Unanswered(await self._died()) from None
-            # It may have died of the modern greeting; it is given one more life and the legacy one.
-            self._era = "legacy"
-            await self._disconnect()
-            try:
-                session = await self._greet("legacy")
-            except PeerClosed:
-                self._era = None
-                raise Unanswered(await self._died()) from None
-        except IncompatibleServer as error:
-            raise Unanswered(str(error)) from None
-        self._era = "modern" if session.modern else "legacy"
-        try:
-            tools = await self._list(session)
-        except PeerClosed:
-            raise Unanswered(await self._died()) from None
-        assert self._link is not None
-        self._link.session = session
-        if session.modern and session.tells_of_tools:
-            self._chore(self._listen(session))
-        return tools
-
-    async def _greet(self, era: Era | None) -> Session:
-        self._link = link = await self._start()
-        return await open_session(link.peer, era)
-
-    async def _start(self) -> Link:
-        path, argv = self._program()
-        environment = self._environment()
-        try:
-            process = await self._processes.start(path, argv, environment, self.config.cwd)
-        except StartFailed as error:
-            raise Unanswered(str(error)) from None
-        peer = Peer(process.stdout, process.stdin, self, max_line=self.config.limits.max_line)
-        return Link(process, peer, Stderr(process.stderr))
-
-    def _program(self) -> tuple[str, list[str]]:
-        """The file to run and its argument vector. Raises Unanswered where there is none."""
-        command = os.path.expanduser(self.config.command)
-        search = self._environment().get("PATH", os.defpath)
-        if os.path.dirname(command):
-            path = os.path.join(self.config.cwd or os.getcwd(), command)
-            if not os.path.exists(path):
-                raise Unanswered(f"command not found: {path}")
-            if not os.access(path, os.X_OK) or os.path.isdir(path):
-                raise Unanswered(f"command cannot be run: {path} is not an executable file")
-        else:
-            found = shutil.which(command, path=search)
-            if found is None:
-                raise Unanswered(
-                    f"command not found: '{command}' is in none of the folders of PATH ({search})"
-                )
-            path = found
-        return path, [self.config.command, *self.config.args]
+    def _program(self) -> Program:
+        config = self.config
+        env = self._environment()
+        path = _find(os.path.expanduser(config.command), env.get("PATH", os.defpath), config.cwd)
+        if config.cwd is not None and not os.path.isdir(config.cwd):
+            raise Unanswered(f"its working folder does not exist: {config.cwd}")
+        return Program(path, [config.command, *config.args], env, config.cwd)
 
     def _environment(self) -> dict[str, str]:
         declared = dict(self.config.env)
@@ -152,93 +37,17 @@ class ChildServer(Server):
                 raise Unanswered(f"envFile {self.config.env_file} cannot be used: {error}") from None
         return child_environment(os.environ, self.config.inherit_env, declared)
 
-    async def _died(self) -> str:
-        assert self._link is not None
-        return f"{await self._link.epitaph()} before it could be used"
 
-    async def _disconnect(self) -> None:
-        link, self._link = self._link, None
-        if link is not None:
-            self._let_go(link)
-
-    def _let_go(self, link: Link) -> None:
-        link.peer.close()
-        if not link.process.exited.done():
-            self._processes.end(link.process)
-        # Its stderr is read to the end, which comes when the last that it started has gone.
-
-    # Listing and calling
-
-    async def _list(self, session: Session) -> list[Raw]:
-        tools, _ = await session.list_tools()
-        return tools
-
-    async def _call(self, tool: Tool, call: Call) -> Raw:
-        link = self._link
-        if link is None or link.session is None:
-            raise Unanswered("the server is not connected")
-        if link.peer.waiting > link.peer.max_line:
-            raise Unanswered("busy: the server does not read what is sent to it; try again later")
-        try:
-            return await link.session.call(
-                tool.call_head, call.arguments, call.meta, extra=call.extra, on_progress=call.on_progress
-            )
-        except PeerClosed:
-            reason = f"{await link.epitaph()} during the call"
-            words = link.stderr.last_words()
-            raise Unanswered(f"{reason}. Its last words: {words}" if words else reason) from None
-
-    async def _relist(self) -> None:
-        """The server said that its tools changed. However often it says so meanwhile, once more is enough."""
-        while self._stale and self._link is not None and self._link.session is not None:
-            self._stale = False
-            try:
-                async with asyncio.timeout(self.config.limits.connect_timeout):
-                    definitions = await self._list(self._link.session)
-            except (RpcError, PeerClosed, TimeoutError):
-                break  # the last listing stands; a dead server is listed anew when it is back
-            self.offer(definitions)
-            self.on_change()
-        self._relisting = False
-
-    async def _listen(self, session: Session) -> None:
-        """A modern server tells of changes only where it was asked to, for as long as the request stands."""
-        with contextlib.suppress(RpcError, PeerClosed):
-            await session.listen_for_tools()
-
-    def _chore(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._chores.add(task)
-        task.add_done_callback(self._chores.discard)
-
-    # What the child says by itself
-
-    def on_request(self, peer: Peer, request: Request) -> None:
-        if request.method == "ping":
-            request.answer(EMPTY_OBJECT)
-        else:
-            request.fail(RpcError(METHOD_NOT_FOUND, "Method not found", encode(request.method)))
-
-    def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
-        if method == "notifications/tools/list_changed" and self.connected:
-            self._stale = True
-            if not self._relisting:
-                self._relisting = True
-                self._chore(self._relist())
-
-    def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
-        self.skipped += 1
-
-    def on_overlong(self, peer: Peer) -> None:
-        link = self._link
-        if link is not None and link.peer is peer:
-            link.overlong = True
-            self._processes.kill(link.process)
-
-    def on_closed(self, peer: Peer) -> None:
-        link = self._link
-        if link is not None and link.peer is peer:
-            # The reason is told to whoever was calling; the next call starts it again.
-            if link.session is not None:
-                self._link = None
-            self._let_go(link)
+def _find(command: str, search: str, cwd: str | None) -> str:
+    """The file that a command is, as a shell would find it. Raises Unanswered."""
+    if not os.path.dirname(command):
+        found = shutil.which(command, path=search)
+        if found is None:
+            raise Unanswered(f"command not found: '{command}' is in none of the folders of PATH ({search})")
+        return found
+    path = os.path.join(cwd or os.getcwd(), command)
+    if not os.path.exists(path):
+        raise Unanswered(f"command not found: {path}")
+    if os.path.isdir(path) or not os.access(path, os.X_OK):
+        raise Unanswered(f"command cannot be run: {path} is not an executable file")
+    return path

@@ -1,0 +1,219 @@
+"""A server that is a folder of tool files, run by our own worker in a process of its own.
+
+The worker speaks MCP like any other server. What is between it and us alone stays here: which files failed,
+the validation of plain tools' arguments, the traces of their failures, and the calls that tools make.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Raw
+
+from ..config import FolderConfig
+from ..errors import RpcError, ToolError, Unanswered
+from ..names import ToolRef
+from ..protocol.results import Result
+from ..protocol.session import Session
+from ..wire.messages import INTERNAL_ERROR, INVALID_PARAMS, encode
+from ..wire.peer import Peer, Request
+from .base import Tool
+from .call import Call
+from .environment import child_environment
+from .processes import Processes
+from .spawned import Program, SpawnedServer
+from .validation import Validator
+
+WORKER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "worker", "__main__.py")
+
+# The keys of `_meta` that the worker and we share, and nobody else sees.
+CALL = "workbench/call"
+ERRORS = "workbench/errors"
+FORM = "workbench/form"
+TRACE = "workbench/trace"
+OURS = "workbench/"
+
+
+class Switchboard(Protocol):
+    """Who connects the calls that tools make."""
+
+    async def call_from(self, outer: Call, target: ToolRef | str, inner: InnerCall) -> Result: ...
+
+    def callable_from(self, outer: Call) -> list[dict[str, object]]: ...
+
+
+class InnerCall(msgspec.Struct):
+    """What a tool asks for with `call_tool`."""
+
+    outer: Raw
+    tool: str | ToolRef = ""
+    arguments: Raw = Raw(b"{}")
+    caller: str | None = None
+    tid: str | None = None
+
+
+_decode_inner = msgspec.json.Decoder(InnerCall).decode
+_decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+class FolderServer(SpawnedServer):
+    config: FolderConfig
+
+    def __init__(
+        self,
+        config: FolderConfig,
+        on_change: Callable[[], None],
+        processes: Processes,
+        switchboard: Switchboard,
+        log_path: str,
+    ) -> None:
+        super().__init__(config, on_change, processes)
+        self._era = "legacy"  # our own worker: no need to ask
+        self._switchboard = switchboard
+        self._log_path = log_path
+        self._validators: dict[str, Validator] = {}
+        self._under_way: dict[bytes, Call] = {}
+        self._inner: dict[bytes, asyncio.Task[None]] = {}
+
+    def _program(self) -> Program:
+        config = self.config
+        if not os.path.isdir(config.path):
+            raise Unanswered(f"its folder of tool files does not exist: {config.path}")
+        python = config.python or sys.executable
+        env = child_environment(os.environ, False, {"MCP_WORKBENCH_LOG": self._log_path})
+        return Program(
+            _interpreter(python, env.get("PATH", os.defpath)), [python, WORKER, config.path], env, None
+        )
+
+    # Listing
+
+    async def _list(self, session: Session) -> list[Raw]:
+        tools, meta = await session.list_tools()
+        where = f"server '{self.config.name}' (toolbox '{self.config.toolbox}')"
+        self.notes = [f"Tool file skipped in {where}: {line}" for line in _errors(meta)]
+        self._validators.clear()
+        return [self._public(tool) for tool in tools]
+
+    def _public(self, definition: Raw) -> Raw:
+        """The definition without what is between the worker and us."""
+        tool = _decode_members(definition)
+        meta = _decode_members(tool.pop("_meta", b"{}"))
+        if bytes(meta.get(FORM, b"")) == b'"plain"':
+            name = msgspec.json.decode(tool["name"], type=str)
+            self._validators[name] = Validator(tool["inputSchema"])
+        theirs = {key: value for key, value in meta.items() if not key.startswith(OURS)}
+        if theirs:
+            tool["_meta"] = Raw(encode(theirs))
+        return Raw(encode(tool))
+
+    # Calling
+
+    async def _exchange(self, session: Session, tool: Tool, call: Call) -> Raw:
+        validator = self._validators.get(tool.name)
+        if validator is not None and (problems := validator.problems(call.arguments)):
+            text = f"Invalid arguments for tool '{tool.name}': {'; '.join(problems)}"
+            return Raw(encode({"content": [{"type": "text", "text": text}], "isError": True}))
+        id = session.peer.next_id()
+        self._under_way[id] = call
+        try:
+            raw = await session.call(
+                tool.call_head, call.arguments, _call_meta(call), id=id, on_progress=call.on_progress
+            )
+        finally:
+            del self._under_way[id]
+        return self._without_trace(raw, call) if b'"workbench/' in bytes(raw) else raw
+
+    def _without_trace(self, raw: Raw, call: Call) -> Raw:
+        result = _decode_members(raw)
+        meta = _decode_members(result.get("_meta", b"{}"))
+        if TRACE in meta:
+            call.trace = msgspec.json.decode(meta[TRACE], type=str)
+        theirs = {key: value for key, value in meta.items() if not key.startswith(OURS)}
+        if len(theirs) == len(meta):
+            return raw
+        if theirs:
+            result["_meta"] = Raw(encode(theirs))
+        else:
+            del result["_meta"]
+        return Raw(encode(result))
+
+    # What tools ask of us
+
+    def on_request(self, peer: Peer, request: Request) -> None:
+        if request.method not in ("workbench/call_tool", "workbench/list_tools"):
+            super().on_request(peer, request)
+            return
+        try:
+            inner = _decode_inner(request.params)
+        except msgspec.DecodeError as error:
+            request.fail(RpcError(INVALID_PARAMS, f"call_tool: {error}"))
+            return
+        outer = self._under_way.get(bytes(inner.outer))
+        if outer is None:
+            request.fail(RpcError(INVALID_PARAMS, "the call that this belongs to has ended"))
+        elif request.method == "workbench/list_tools":
+            request.answer(encode({"tools": self._switchboard.callable_from(outer)}))
+        else:
+            key = bytes(request.id)
+            self._inner[key] = self._chore(self._connect_inner(request, outer, inner))
+            self._inner[key].add_done_callback(lambda _: self._inner.pop(key, None))
+
+    def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
+        if method == "notifications/cancelled":
+            cancelled: dict[str, Any] = msgspec.json.decode(params)
+            task = self._inner.get(encode(cancelled.get("requestId")))
+            if task is not None:
+                task.cancel()
+        else:
+            super().on_notification(peer, method, params)
+
+    async def _connect_inner(self, request: Request, outer: Call, inner: InnerCall) -> None:
+        try:
+            result = await self._switchboard.call_from(outer, inner.tool, inner)
+        except ToolError as error:
+            request.fail(RpcError(INTERNAL_ERROR, str(error)))
+        else:
+            request.answer(*result.pieces(modern=False))
+
+
+def _call_meta(call: Call) -> Raw:
+    """The client's `_meta` with the chain that the tool is part of."""
+    chain: dict[str, object] = {
+        "id": call.id,
+        "root": call.root.id,
+        "caller": call.caller,
+        "toolbox": call.ref.toolbox,
+        "server": call.ref.server,
+    }
+    if call.parent is not None:
+        chain["parent"] = call.parent.id
+    if call.principal is not None:
+        chain["principal"] = call.principal
+    members: dict[str, object] = {**_decode_members(call.meta)} if call.meta else {}
+    members[CALL] = chain
+    return Raw(encode(members))
+
+
+def _errors(meta: Raw) -> list[str]:
+    try:
+        return msgspec.json.decode(_decode_members(meta)[ERRORS], type=list[str]) if meta else []
+    except (KeyError, msgspec.DecodeError):
+        return []
+
+
+def _interpreter(python: str, search: str) -> str:
+    if os.path.dirname(python):
+        if os.access(python, os.X_OK):
+            return python
+        raise Unanswered(f"its Python interpreter cannot be run: {python}")
+    import shutil
+
+    found = shutil.which(python, path=search)
+    if found is None:
+        raise Unanswered(f"its Python interpreter '{python}' is in none of the folders of PATH ({search})")
+    return found

@@ -1,0 +1,234 @@
+"""A server that runs as a process of ours and speaks MCP on its standard input and output.
+
+Which program that is, and what is special about it, is for the subclasses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from abc import abstractmethod
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, NamedTuple
+
+from msgspec import Raw
+
+from ..config import ServerConfig
+from ..errors import RpcError, Unanswered
+from ..protocol.session import Era, IncompatibleServer, Session, open_session
+from ..wire.messages import EMPTY_OBJECT, METHOD_NOT_FOUND, encode
+from ..wire.peer import Peer, PeerClosed, Request
+from .base import Server, Tool
+from .call import Call
+from .processes import Process, Processes, StartFailed
+from .stderr import Stderr
+
+LAST_WORDS_TIME = 0.5
+"""Seconds to wait for a dead process's status and the rest of its stderr."""
+
+
+class Program(NamedTuple):
+    path: str
+    argv: list[str]
+    env: Mapping[str, str]
+    cwd: str | None
+
+
+class Link:
+    """One life of the process, and the conversation with it."""
+
+    def __init__(self, process: Process, peer: Peer, stderr: Stderr) -> None:
+        self.process = process
+        self.peer = peer
+        self.stderr = stderr
+        self.session: Session | None = None
+        self.overlong = False
+
+    async def epitaph(self) -> str:
+        """How it ended, for an error message."""
+        if self.overlong:
+            return f"the server wrote a line over limits.maxLine ({self.peer.max_line} bytes) and was ended"
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_WORDS_TIME):
+                await asyncio.shield(self.process.exited)
+                await asyncio.shield(self.stderr.ended)
+        if not self.process.exited.done():
+            return "the server closed its output"
+        status = self.process.exited.result()
+        if status >= 0:
+            return f"the server exited with status {status}"
+        try:
+            return f"the server was ended by {signal.Signals(-status).name}"
+        except ValueError:
+            return f"the server was ended by signal {-status}"
+
+
+class SpawnedServer(Server):
+    """Also the Receiver of what the process says by itself."""
+
+    def __init__(self, config: ServerConfig, on_change: Callable[[], None], processes: Processes) -> None:
+        super().__init__(config, on_change)
+        self._processes = processes
+        self._link: Link | None = None
+        self._era: Era | None = None
+        """Known from an earlier life, so that the next one starts without a probe."""
+        self._chores: set[asyncio.Task[None]] = set()
+        self._relisting = False
+        self._stale = False
+        self.skipped = 0
+        """Lines that were no messages."""
+
+    @abstractmethod
+    def _program(self) -> Program:
+        """What to run. Raises Unanswered where that cannot be."""
+
+    @property
+    def connected(self) -> bool:
+        link = self._link
+        return link is not None and link.session is not None and not link.peer.closed
+
+    def _last_words(self) -> str:
+        return self._link.stderr.last_words() if self._link is not None else ""
+
+    # Coming and going
+
+    async def _connect(self) -> list[Raw]:
+        await self._disconnect()
+        try:
+            session = await self._greet(self._era)
+        except PeerClosed:
+            session = await self._greet_again()
+        except IncompatibleServer as error:
+            raise Unanswered(str(error)) from None
+        self._era = "modern" if session.modern else "legacy"
+        try:
+            tools = await self._list(session)
+        except PeerClosed:
+            raise Unanswered(await self._died()) from None
+        assert self._link is not None
+        self._link.session = session
+        if session.modern and session.tells_of_tools:
+            self._chore(self._listen(session))
+        return tools
+
+    async def _greet(self, era: Era | None) -> Session:
+        self._link = link = await self._start()
+        return await open_session(link.peer, era)
+
+    async def _greet_again(self) -> Session:
+        """It may have died of the modern greeting; then it is given one more life, and the legacy one."""
+        if self._era is not None:
+            raise Unanswered(await self._died()) from None
+        await self._disconnect()
+        try:
+            return await self._greet("legacy")
+        except PeerClosed:
+            raise Unanswered(await self._died()) from None
+        except IncompatibleServer as error:
+            raise Unanswered(str(error)) from None
+
+    async def _start(self) -> Link:
+        try:
+            process = await self._processes.start(*self._program())
+        except StartFailed as error:
+            raise Unanswered(str(error)) from None
+        peer = Peer(process.stdout, process.stdin, self, max_line=self.config.limits.max_line)
+        return Link(process, peer, Stderr(process.stderr))
+
+    async def _died(self) -> str:
+        assert self._link is not None
+        return f"{await self._link.epitaph()} before it could be used"
+
+    async def _disconnect(self) -> None:
+        link, self._link = self._link, None
+        if link is not None:
+            self._let_go(link)
+
+    def _let_go(self, link: Link) -> None:
+        link.peer.close()
+        if not link.process.exited.done():
+            self._processes.end(link.process)
+        # Its stderr is read to the end, which comes when the last that it started has gone.
+
+    # Listing and calling
+
+    async def _list(self, session: Session) -> list[Raw]:
+        tools, _ = await session.list_tools()
+        return tools
+
+    async def _call(self, tool: Tool, call: Call) -> Raw:
+        link = self._link
+        if link is None or link.session is None:
+            raise Unanswered("the server is not connected")
+        if link.peer.waiting > link.peer.max_line:
+            raise Unanswered("busy: the server does not read what is sent to it; try again later")
+        try:
+            return await self._exchange(link.session, tool, call)
+        except PeerClosed:
+            reason = f"{await link.epitaph()} during the call"
+            words = link.stderr.last_words()
+            raise Unanswered(f"{reason}. Its last words: {words}" if words else reason) from None
+
+    async def _exchange(self, session: Session, tool: Tool, call: Call) -> Raw:
+        """Say it and hear the answer. Raises RpcError or PeerClosed."""
+        return await session.call(
+            tool.call_head, call.arguments, call.meta, extra=call.extra, on_progress=call.on_progress
+        )
+
+    async def _relist(self) -> None:
+        """The tools changed. However often the server says so meanwhile, one more listing is enough."""
+        while self._stale and self._link is not None and self._link.session is not None:
+            self._stale = False
+            try:
+                async with asyncio.timeout(self.config.limits.connect_timeout):
+                    definitions = await self._list(self._link.session)
+            except (RpcError, PeerClosed, TimeoutError):
+                break  # the last listing stands; a dead server is listed anew when it is back
+            self.offer(definitions)
+            self.on_change()
+        self._relisting = False
+
+    async def _listen(self, session: Session) -> None:
+        """A modern server tells of changes only where it was asked to, for as long as the request stands."""
+        with contextlib.suppress(RpcError, PeerClosed):
+            await session.listen_for_tools()
+
+    def _chore(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Work that nobody waits for."""
+        task = asyncio.create_task(work)
+        self._chores.add(task)
+        task.add_done_callback(self._chores.discard)
+        return task
+
+    # What the process says by itself
+
+    def on_request(self, peer: Peer, request: Request) -> None:
+        if request.method == "ping":
+            request.answer(EMPTY_OBJECT)
+        else:
+            request.fail(RpcError(METHOD_NOT_FOUND, "Method not found", encode(request.method)))
+
+    def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
+        if method == "notifications/tools/list_changed" and self.connected:
+            self._stale = True
+            if not self._relisting:
+                self._relisting = True
+                self._chore(self._relist())
+
+    def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
+        self.skipped += 1
+
+    def on_overlong(self, peer: Peer) -> None:
+        link = self._link
+        if link is not None and link.peer is peer:
+            link.overlong = True
+            self._processes.kill(link.process)
+
+    def on_closed(self, peer: Peer) -> None:
+        link = self._link
+        if link is not None and link.peer is peer:
+            # Whoever was calling is told the reason, and the next call starts it again.
+            if link.session is not None:
+                self._link = None
+            self._let_go(link)
