@@ -10,6 +10,7 @@ from msgspec import Raw
 from . import __version__, metatools
 from .checks import check_use
 from .errors import CallFailed, RpcError, ToolError
+from .progress import PROGRESS, Notify, ProgressRelay
 from .protocol import revisions
 from .protocol.results import Result
 from .servers.call import Call
@@ -22,10 +23,6 @@ FRESH_MS = 60_000
 
 SERVER_INFO = {"name": "mcp-workbench", "title": "MCP Workbench", "version": __version__}
 CAPABILITIES = {"tools": {"listChanged": True}}
-PROGRESS = b'"notifications/progress"'
-
-Notify = Callable[[bytes, bytes], None]
-"""Sends a notification that belongs to a request: its method and its params, both JSON."""
 
 
 class Client(msgspec.Struct, frozen=True):
@@ -70,7 +67,6 @@ class _Params(msgspec.Struct):
 
 _decode_params = msgspec.json.Decoder(_Params).decode
 _decode_meta = msgspec.json.Decoder(_Meta).decode
-_decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class Question:
@@ -186,9 +182,14 @@ class Endpoint:
             call.extra += (b',"inputResponses":', params.input_responses)
         if params.request_state:
             call.extra += (b',"requestState":', params.request_state)
-        if question.progress_token:
-            call.on_progress = _relayed_progress(question.progress_token, notify)
-        return await self.workbench.call(call)
+        if not question.progress_token:
+            return await self.workbench.call(call)
+        relay = ProgressRelay(question.progress_token, notify)
+        call.on_progress = relay.tell
+        try:
+            return await self.workbench.call(call)
+        finally:
+            relay.flush()
 
     def _initialize(self, question: Question) -> bytes:
         if question.params.protocol_version is None:
@@ -244,17 +245,6 @@ def _opening_progress(question: Question, notify: Notify) -> Callable[[float, in
 
     def tell(progress: float, total: int, message: str) -> None:
         said = {"progressToken": Raw(token), "progress": progress, "total": total, "message": message}
-        notify(PROGRESS, encode(said))
-
-    return tell
-
-
-def _relayed_progress(token: bytes, notify: Notify) -> Callable[[Raw], None]:
-    """A server's progress under the client's own token."""
-
-    def tell(params: Raw) -> None:
-        said = _decode_members(params)
-        said["progressToken"] = Raw(token)
         notify(PROGRESS, encode(said))
 
     return tell

@@ -82,6 +82,10 @@ class Server(ABC):
     def _last_words(self) -> str:
         """What the server itself said of its trouble."""
 
+    @abstractmethod
+    def _timed_out(self, since: float) -> None:
+        """A call that began at `since` (the loop's time) got no answer; the server may be past help."""
+
     async def connect(self) -> None:
         """Be connected, and know the tools. Raises ConnectFailed."""
         if self.connected:
@@ -145,7 +149,8 @@ class Server(ABC):
     async def _call_in_time(self, tool: Tool, call: Call) -> Raw:
         limits = self.config.limits
         loop = asyncio.get_running_loop()
-        end = loop.time() + limits.timeout
+        began = loop.time()
+        end = began + limits.timeout
         try:
             if limits.idle_timeout is None:
                 async with asyncio.timeout_at(end):
@@ -162,6 +167,7 @@ class Server(ABC):
                 call.on_progress = progressed
                 return await self._call(tool, call)
         except TimeoutError:
+            self._timed_out(began)
             if loop.time() < end:
                 raise Unanswered(
                     f"time-out: no progress for {limits.idle_timeout:g} s (limits.idleTimeout)"

@@ -22,6 +22,7 @@ from ..wire.peer import Peer, PeerClosed, Request
 from .base import Server, Tool
 from .call import Call
 from .processes import Process, Processes, StartFailed
+from .restarts import STARTS, Restarts
 from .stderr import Stderr
 
 LAST_WORDS_TIME = 0.5
@@ -43,12 +44,13 @@ class Link:
         self.peer = peer
         self.stderr = stderr
         self.session: Session | None = None
-        self.overlong = False
+        self.cause = ""
+        """Why we ended it, where we did."""
 
     async def epitaph(self) -> str:
         """How it ended, for an error message."""
-        if self.overlong:
-            return f"the server wrote a line over limits.maxLine ({self.peer.max_line} bytes) and was ended"
+        if self.cause:
+            return f"the server was ended because {self.cause}"
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LAST_WORDS_TIME):
                 await asyncio.shield(self.process.exited)
@@ -73,6 +75,7 @@ class SpawnedServer(Server):
         self._link: Link | None = None
         self._era: Era | None = None
         """Known from an earlier life, so that the next one starts without a probe."""
+        self._restarts = Restarts()
         self._chores: set[asyncio.Task[None]] = set()
         self._relisting = False
         self._stale = False
@@ -129,6 +132,13 @@ class SpawnedServer(Server):
             raise Unanswered(str(error)) from None
 
     async def _start(self) -> Link:
+        now = asyncio.get_running_loop().time()
+        if pause := self._restarts.wait(now):
+            raise Unanswered(
+                f"it was started {STARTS} times within a minute and did not last; "
+                f"the next attempt is possible in {pause:.0f} s"
+            )
+        self._restarts.started(now)
         try:
             process = await self._processes.start(*self._program())
         except StartFailed as error:
@@ -166,9 +176,18 @@ class SpawnedServer(Server):
         try:
             return await self._exchange(link.session, tool, call)
         except PeerClosed:
-            reason = f"{await link.epitaph()} during the call"
+            reason = await link.epitaph() + ("" if link.cause else " during the call")
             words = link.stderr.last_words()
             raise Unanswered(f"{reason}. Its last words: {words}" if words else reason) from None
+
+    def _timed_out(self, since: float) -> None:
+        link = self._link
+        if link is not None and link.peer.heard < since:
+            # Not a word in all that time: stopped or stuck, and of no use to the next call either.
+            link.cause = "it was silent all through another call"
+            self._processes.kill(link.process)
+            self._link = None
+            self._let_go(link)
 
     async def _exchange(self, session: Session, tool: Tool, call: Call) -> Raw:
         """Say it and hear the answer. Raises RpcError or PeerClosed."""
@@ -178,6 +197,7 @@ class SpawnedServer(Server):
 
     async def _relist(self) -> None:
         """The tools changed. However often the server says so meanwhile, one more listing is enough."""
+        changed = False
         while self._stale and self._link is not None and self._link.session is not None:
             self._stale = False
             try:
@@ -186,8 +206,10 @@ class SpawnedServer(Server):
             except (RpcError, PeerClosed, TimeoutError):
                 break  # the last listing stands; a dead server is listed anew when it is back
             self.offer(definitions)
-            self.on_change()
+            changed = True
         self._relisting = False
+        if changed:
+            self.on_change()
 
     async def _listen(self, session: Session) -> None:
         """A modern server tells of changes only where it was asked to, for as long as the request stands."""
@@ -222,7 +244,7 @@ class SpawnedServer(Server):
     def on_overlong(self, peer: Peer) -> None:
         link = self._link
         if link is not None and link.peer is peer:
-            link.overlong = True
+            link.cause = f"it wrote a line over limits.maxLine ({peer.max_line} bytes)"
             self._processes.kill(link.process)
 
     def on_closed(self, peer: Peer) -> None:

@@ -27,3 +27,6 @@ class UnreachableServer(Server):
 
     def _last_words(self) -> str:
         return ""
+
+    def _timed_out(self, since: float) -> None:
+        return

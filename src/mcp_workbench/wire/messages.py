@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 
 import msgspec
@@ -57,18 +58,30 @@ _decode_many = msgspec.json.Decoder(list[Raw]).decode
 def read(line: bytes) -> Message:
     """The message in a line. Raises NotJson, NotAMessage or TooDeep."""
     if not line.isascii():
-        # What stays raw is not checked by the decoder, and bad UTF-8 passed on would kill the reader at
-        # the other end.
-        try:
-            line.decode()
-        except UnicodeDecodeError as error:
-            raise NotJson(f"not UTF-8 at byte {error.start}") from None
+        _check_utf8(line)
     try:
         return _decode(line)
     except msgspec.ValidationError as error:
         raise NotAMessage(str(error)) from None
     except (msgspec.DecodeError, RecursionError) as error:
         return _read_leniently(line, str(error))
+
+
+_CHECKED_AT_ONCE = 1 << 20
+
+
+def _check_utf8(line: bytes) -> None:
+    """What stays raw is not checked by the decoder, and bad UTF-8 would kill the reader at the other end.
+
+    Long lines are checked in parts: as a whole, a string can take four times the room of its bytes.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(line), _CHECKED_AT_ONCE):
+            decoder.decode(line[start : start + _CHECKED_AT_ONCE])
+        decoder.decode(b"", True)
+    except UnicodeDecodeError as error:
+        raise NotJson(f"not UTF-8 ({error.reason})") from None
 
 
 def read_batch(line: bytes) -> list[bytes] | None:

@@ -92,6 +92,8 @@ class Peer:
         self._ids = itertools.count(1)
         self.max_line = max_line
         self.closed = False
+        self.heard = self._loop.time()
+        """When the other end last said something."""
         self.strays = 0
         """Replies that nobody waits for: late, repeated, or never asked for."""
         self._throttle = throttle
@@ -163,6 +165,7 @@ class Peer:
     # What comes in
 
     def _line(self, line: bytes) -> None:
+        self.heard = self._loop.time()
         if not line or line.isspace():
             return
         try:
