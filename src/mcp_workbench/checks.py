@@ -6,12 +6,12 @@ The usual case is one strict decode; only arguments that do not pass it are look
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, Literal, cast
 
 import msgspec
 from msgspec import Raw
 
-from .config import Config
 from .errors import InvalidInvocation, InvalidParameters, available, unrecognized_keys
 from .names import ToolRef
 from .wire.messages import EMPTY_OBJECT, members
@@ -45,15 +45,15 @@ _decode_open = msgspec.json.Decoder(_OpenArguments).decode
 _decode_use = msgspec.json.Decoder(_UseArguments).decode
 
 
-def check_open(arguments: Raw, config: Config) -> tuple[str, Literal["json", "signature"] | None]:
-    """The toolbox and the detail that was asked for. Raises InvalidParameters."""
+def check_open(arguments: Raw, toolboxes: Iterable[str]) -> tuple[str, Literal["json", "signature"] | None]:
+    """The toolbox and the detail that was asked for. Raises InvalidParameters, naming `toolboxes`."""
     try:
         fields = _decode_open(arguments)
     except (msgspec.DecodeError, RecursionError):
         fields = None
     if fields is not None and fields.toolbox.strip():
         return fields.toolbox, fields.detail
-    raise InvalidParameters(_open_problems(arguments, config))
+    raise InvalidParameters(_open_problems(arguments, toolboxes))
 
 
 def check_use(arguments: Raw) -> tuple[ToolRef, Raw]:
@@ -77,14 +77,14 @@ def _is_object(value: Raw) -> bool:
     return bytes(memoryview(value)[:1]) == b"{"
 
 
-def _open_problems(arguments: Raw, config: Config) -> list[str]:
+def _open_problems(arguments: Raw, toolboxes: Iterable[str]) -> list[str]:
     given = _loosely(arguments)
     if given is None:
         return ["Expected an object"]
     problems: list[str] = []
     if unknown := [key for key in given if key not in ("toolbox", "detail")]:
         problems.append(unrecognized_keys(unknown, _OPEN_HINTS))
-    names = available(config.toolboxes)
+    names = available(toolboxes)
     if "toolbox" not in given:
         problems.append(f"toolbox is required. {names}")
     elif not isinstance(toolbox := given["toolbox"], str):

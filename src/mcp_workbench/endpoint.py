@@ -10,6 +10,7 @@ from msgspec import Raw
 from . import __version__, metatools
 from .checks import check_use
 from .errors import CallFailed, RpcError, ToolError
+from .names import Scope
 from .progress import PROGRESS, Notify, ProgressRelay
 from .protocol import revisions
 from .protocol.results import Result
@@ -30,6 +31,8 @@ class Client(msgspec.Struct, frozen=True):
 
     name: str
     version: str
+    principal: str | None = None
+    scope: Scope = None
 
     @property
     def modern(self) -> bool:
@@ -103,7 +106,7 @@ class Question:
         if not revisions.is_modern(version):
             data = {"supported": list(revisions.SUPPORTED), "requested": version}
             raise RpcError(revisions.UNSUPPORTED_VERSION, "Unsupported protocol version", encode(data))
-        self.client = Client(meta.info.name, version)
+        self.client = msgspec.structs.replace(self.client, name=meta.info.name, version=version)
 
     def _read_patiently(self, params: Raw) -> None:
         """Lone surrogates somewhere: the fast decoder refuses them, our reader of lines did not."""
@@ -156,10 +159,13 @@ class Endpoint:
                 result = await self._use(question, notify)
             elif name == metatools.OPEN:
                 result = await metatools.open_toolbox(
-                    self.workbench, question.params.arguments, _opening_progress(question, notify)
+                    self.workbench,
+                    question.params.arguments,
+                    question.client.scope,
+                    _opening_progress(question, notify),
                 )
             else:
-                raise metatools.unknown_tool(self.workbench, name)
+                raise metatools.unknown_tool(self.workbench, name, question.client.scope)
         except CallFailed as failure:
             if failure.rpc is not None and _belongs_to_client(failure.rpc, question):
                 raise failure.rpc from None
@@ -172,12 +178,22 @@ class Endpoint:
         """Who a client is from its `initialize` on."""
         requested = question.params.protocol_version
         version = requested if requested in revisions.LEGACY else revisions.LEGACY[-1]
-        return Client(question.params.client_info.name, version)
+        return msgspec.structs.replace(
+            question.client, name=question.params.client_info.name, version=version
+        )
 
     async def _use(self, question: Question, notify: Notify) -> Result:
         params = question.params
         ref, arguments = check_use(params.arguments)
-        call = Call(ref=ref, arguments=arguments, caller=question.client.name, meta=params.meta)
+        client = question.client
+        call = Call(
+            ref=ref,
+            arguments=arguments,
+            caller=client.name,
+            meta=params.meta,
+            principal=client.principal,
+            scope=client.scope,
+        )
         if params.input_responses:
             call.extra += (b',"inputResponses":', params.input_responses)
         if params.request_state:
@@ -199,7 +215,7 @@ class Endpoint:
                 "protocolVersion": self.client_of(question).version,
                 "capabilities": CAPABILITIES,
                 "serverInfo": SERVER_INFO,
-                "instructions": metatools.instructions(self.workbench.config),
+                "instructions": metatools.instructions(self.workbench, question.client.scope),
             }
         )
 
@@ -211,7 +227,7 @@ class Endpoint:
                 "resultType": "complete",
                 "supportedVersions": revisions.MODERN,
                 "capabilities": CAPABILITIES,
-                "instructions": metatools.instructions(self.workbench.config),
+                "instructions": metatools.instructions(self.workbench, question.client.scope),
                 **_modern_members(),
             }
         )
@@ -219,7 +235,7 @@ class Endpoint:
     def _list(self, question: Question) -> bytes:
         if question.params.cursor is not None:
             raise RpcError(INVALID_PARAMS, "Invalid params: unknown cursor")
-        tools = Raw(metatools.definitions(self.workbench.config))
+        tools = Raw(metatools.definitions(self.workbench, question.client.scope))
         if question.client.modern:
             return encode({"resultType": "complete", "tools": tools, **_modern_members()})
         return encode({"tools": tools})

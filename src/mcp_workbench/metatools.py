@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec import Raw
 
 from .checks import check_open
-from .config import Config
 from .errors import UnknownMetaTool
+from .names import Scope
 from .protocol.results import Result
 from .servers.base import Server
+from .toolbox import Toolbox
 from .wire.messages import encode
 from .workbench import Workbench
 
@@ -53,16 +54,18 @@ _OPEN_OUTPUT = {
 }
 
 
-def instructions(config: Config) -> str:
+def instructions(workbench: Workbench, scope: Scope) -> str:
     """What a client tells its model about us, at the start."""
+    config = workbench.config
+    toolboxes = workbench.seen(scope)
     parts = ["## Available Toolboxes\n"]
-    for name, toolbox in config.toolboxes.items():
+    for name, toolbox in toolboxes.items():
         count = len(toolbox.servers)
         parts.append(
-            f"- **{name}** ({count} server{'' if count == 1 else 's'}): {toolbox.description}\n"
+            f"- **{name}** ({count} server{'' if count == 1 else 's'}): {toolbox.config.description}\n"
             "  - Use `open_toolbox` with toolbox name to access\n"
         )
-    if config.toolboxes:
+    if toolboxes:
         parts.append(
             "To open a toolbox and see available tools:\n"
             "1. Call `open_toolbox` with the desired toolbox name\n"
@@ -83,13 +86,13 @@ def instructions(config: Config) -> str:
     return "\n".join(parts)
 
 
-def definitions(config: Config) -> bytes:
+def definitions(workbench: Workbench, scope: Scope) -> bytes:
     """The JSON array of the tools that we offer."""
-    return encode([_open_definition(config), _use_definition()])
+    return encode([_open_definition(workbench.seen(scope)), _use_definition()])
 
 
-def _open_definition(config: Config) -> dict[str, object]:
-    toolboxes = "\n".join(f"- {name}: {toolbox.description}" for name, toolbox in config.toolboxes.items())
+def _open_definition(seen: Mapping[str, Toolbox]) -> dict[str, object]:
+    toolboxes = "\n".join(f"- {name}: {toolbox.config.description}" for name, toolbox in seen.items())
     return {
         "name": OPEN,
         "title": "Open a toolbox",
@@ -167,18 +170,22 @@ def _use_definition() -> dict[str, object]:
 
 
 async def open_toolbox(
-    workbench: Workbench, arguments: Raw, progress: Callable[[float, int, str], None] | None
+    workbench: Workbench,
+    arguments: Raw,
+    scope: Scope,
+    progress: Callable[[float, int, str], None] | None,
 ) -> Result:
     """Raises ToolError. `progress` hears how far it is, of how many, and what happened last."""
-    name, _ = check_open(arguments, workbench.config)
-    toolbox = workbench.toolboxes.get(name)
+    toolboxes = workbench.seen(scope)
+    name, _ = check_open(arguments, toolboxes)
+    toolbox = toolboxes.get(name)
     if progress is None or toolbox is None:
-        toolbox = await workbench.open(name)
+        toolbox = await workbench.open(name, scope)
     else:
         tally = _Tally(len(toolbox.servers), progress)
         heart = asyncio.create_task(tally.beat())
         try:
-            toolbox = await workbench.open(name, tally.settled)
+            toolbox = await workbench.open(name, scope, tally.settled)
         finally:
             heart.cancel()
     listing = toolbox.listing()
@@ -210,8 +217,8 @@ class _Tally:
             self._tell(self._done + fraction, self._total, f"waiting for {self._total - self._done} servers")
 
 
-def unknown_tool(workbench: Workbench, name: str) -> UnknownMetaTool:
-    ref = workbench.identify(name)
+def unknown_tool(workbench: Workbench, name: str, scope: Scope) -> UnknownMetaTool:
+    ref = workbench.identify(name, scope)
     toolbox, server = (ref.toolbox, ref.server) if ref is not None else ("…", "…")
     identifier = json.dumps({"toolbox": toolbox, "server": server, "name": name}, ensure_ascii=False)
     return UnknownMetaTool(name, identifier)

@@ -1,6 +1,11 @@
 """How things are called: a tool by its three parts, and the joined form that people type."""
 
+from typing import TypeAlias
+
 import msgspec
+
+Scope: TypeAlias = frozenset[str] | None
+"""The toolboxes that a caller may know of; None for all of them."""
 
 
 class ToolRef(msgspec.Struct, frozen=True):

@@ -23,6 +23,7 @@ class Toolbox:
         self.servers = servers
         self.opened = False
         self._openings = 0
+        self._background: set[asyncio.Task[None]] = set()
         self._listing: tuple[object, bytes] | None = None
 
     @property
@@ -46,6 +47,22 @@ class Toolbox:
         if failures and len(failures) == len(self.servers):
             raise OpeningFailed(self.config.name, failures)
         self.opened = True
+
+    def open_in_background(self) -> None:
+        """Begin to open; whoever calls a tool meanwhile waits for its own server only."""
+        self._openings += 1  # at once, and not when the task gets its turn
+
+        async def opening() -> None:
+            with contextlib.suppress(OpeningFailed):  # told to whoever calls or opens next
+                await self.open()
+
+        def ended(task: asyncio.Task[None]) -> None:
+            self._openings -= 1
+            self._background.discard(task)
+
+        task = asyncio.create_task(opening())
+        self._background.add(task)
+        task.add_done_callback(ended)
 
     @property
     def failures(self) -> list[str]:

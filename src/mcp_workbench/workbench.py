@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from .config import ChildConfig, Config, FolderConfig, ServerConfig
 from .errors import (
@@ -22,7 +22,7 @@ from .errors import (
     Unanswered,
 )
 from .journal import Journal, new_id
-from .names import ToolRef
+from .names import Scope, ToolRef
 from .protocol.results import Result
 from .servers.base import Server
 from .servers.call import Call
@@ -55,11 +55,20 @@ class Workbench:
             secrets=config.secrets,
         )
 
-    async def open(self, name: str, on_settled: Callable[[Server], None] | None = None) -> Toolbox:
+    def seen(self, scope: Scope) -> Mapping[str, Toolbox]:
+        """The toolboxes that a caller may know of; the others do not exist for it."""
+        if scope is None:
+            return self.toolboxes
+        return {name: toolbox for name, toolbox in self.toolboxes.items() if name in scope}
+
+    async def open(
+        self, name: str, scope: Scope = None, on_settled: Callable[[Server], None] | None = None
+    ) -> Toolbox:
         """Raises ToolboxUnknown or OpeningFailed."""
-        toolbox = self.toolboxes.get(name)
+        toolboxes = self.seen(scope)
+        toolbox = toolboxes.get(name)
         if toolbox is None:
-            raise ToolboxUnknown(name, self.toolboxes)
+            raise ToolboxUnknown(name, toolboxes)
         await toolbox.open(on_settled)
         return toolbox
 
@@ -69,7 +78,7 @@ class Workbench:
         Raises CallRefused where there is nothing to call, and CallFailed where no result came of it.
         """
         ref = call.ref
-        server = self._find(ref)
+        server = self._find(call)
         if ref.name not in server.tools and server.connected:
             raise ToolNotFound(ref)
         call.id = new_id()
@@ -110,6 +119,7 @@ class Workbench:
             parent=outer,
             tid=inner.tid or outer.tid,
             principal=outer.principal,
+            scope=outer.scope,
             on_progress=outer.on_progress,
         )
         if len(chain := call.chain) > MOST_CALLS_DEEP:
@@ -119,7 +129,8 @@ class Workbench:
     def callable_from(self, outer: Call) -> list[dict[str, object]]:
         """What a tool can call: its own folder first, then its toolbox, then the other open ones."""
         home = self.toolboxes[outer.ref.toolbox]
-        toolboxes = [home, *(box for box in self.toolboxes.values() if box.opened and box is not home)]
+        others = (box for box in self.seen(outer.scope).values() if box.opened and box is not home)
+        toolboxes = [home, *others]
         entries = [entry for toolbox in toolboxes for entry in toolbox.entries()]
         entries.sort(
             key=lambda entry: (entry["toolbox"], entry["server"]) != (outer.ref.toolbox, outer.ref.server)
@@ -137,9 +148,9 @@ class Workbench:
             raise NameNotFound(name, outer.ref)
         return ToolRef(outer.ref.toolbox, server.config.name, name)
 
-    def identify(self, name: str) -> ToolRef | None:
+    def identify(self, name: str, scope: Scope) -> ToolRef | None:
         """A tool of this name in an open toolbox."""
-        for toolbox in self.toolboxes.values():
+        for toolbox in self.seen(scope).values():
             if toolbox.opened and (server := toolbox.find(name)) is not None:
                 return ToolRef(toolbox.config.name, server.config.name, name)
         return None
@@ -183,12 +194,16 @@ class Workbench:
             return FolderServer(config, self._changed, self._processes, self, self.config.log.path)
         return UnreachableServer(config, self._changed)
 
-    def _find(self, ref: ToolRef) -> Server:
-        toolbox = self.toolboxes.get(ref.toolbox)
+    def _find(self, call: Call) -> Server:
+        ref = call.ref
+        toolboxes = self.seen(call.scope)
+        toolbox = toolboxes.get(ref.toolbox)
         if toolbox is None:
-            raise ToolboxNotFound(ref.toolbox, self.toolboxes)
+            raise ToolboxNotFound(ref.toolbox, toolboxes)
         if not toolbox.usable:
-            raise ToolboxNotOpen(ref.toolbox)
+            if not toolbox.config.open_on_use:
+                raise ToolboxNotOpen(ref.toolbox)
+            toolbox.open_in_background()
         server = toolbox.servers.get(ref.server)
         if server is None:
             raise ServerNotFound(ref.server, ref.toolbox)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Raw
 
-from ..names import ToolRef
+from ..names import Scope, ToolRef
 from ..wire.lines import Piece
 
 
@@ -21,6 +21,7 @@ class Call(msgspec.Struct, kw_only=True):
     id: str = ""
     tid: str | None = None
     principal: str | None = None
+    scope: Scope = None
     meta: Raw = Raw()
     """The client's `_meta`."""
     extra: tuple[Piece, ...] = ()
