@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, cast
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw, UnsetType
 
 from .errors import InvalidInvocation, InvalidParameters, available, unrecognized_keys
 from .names import ToolRef
@@ -27,7 +27,7 @@ _PARTS = {"toolbox": "Toolbox", "server": "Server", "name": "Tool"}
 
 class _OpenArguments(msgspec.Struct, forbid_unknown_fields=True):
     toolbox: str
-    detail: Literal["json", "signature"] | None = None
+    detail: Literal["json", "signature"] | UnsetType = UNSET
 
 
 class _ToolPart(msgspec.Struct, forbid_unknown_fields=True):
@@ -52,7 +52,7 @@ def check_open(arguments: Raw, toolboxes: Iterable[str]) -> tuple[str, Literal["
     except (msgspec.DecodeError, RecursionError):
         fields = None
     if fields is not None and fields.toolbox.strip():
-        return fields.toolbox, fields.detail
+        return fields.toolbox, fields.detail or None
     raise InvalidParameters(_open_problems(arguments, toolboxes))
 
 
@@ -91,7 +91,7 @@ def _open_problems(arguments: Raw, toolboxes: Iterable[str]) -> list[str]:
         problems.append(f"toolbox must be a string. {names}")
     elif not toolbox.strip():
         problems.append(f"toolbox cannot be empty. {names}")
-    if given.get("detail") not in (None, "json", "signature"):
+    if given.get("detail", "json") not in ("json", "signature"):
         problems.append("detail must be 'json' or 'signature'")
     return problems
 

@@ -105,6 +105,14 @@ def available(toolboxes: Iterable[str]) -> str:
     return f"Available toolboxes: {names}" if names else "No toolboxes are configured"
 
 
+def shortened(limit: int) -> str:
+    """The note of a listing that was too long."""
+    return (
+        f"Signatures instead of schemas, because the listing would exceed {limit} characters (listingLimit). "
+        'For the schemas, call open_toolbox with "detail": "json".'
+    )
+
+
 class UnknownMetaTool(ToolError):
     """`identifier` is the JSON of the call's `tool`, exact where an open toolbox has that tool."""
 
@@ -180,6 +188,7 @@ class CallFailed(ToolError):
     """The downstream server gave an error (`rpc`), or no answer at all."""
 
     def __init__(self, ref: ToolRef, reason: str, rpc: RpcError | None = None) -> None:
+        self.ref = ref
         self.reason = reason
         self.rpc = rpc
         super().__init__(

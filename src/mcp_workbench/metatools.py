@@ -6,11 +6,12 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 
+import msgspec
 from msgspec import Raw
 
 from .checks import check_open
 from .errors import UnknownMetaTool
-from .names import Scope
+from .names import Scope, ToolRef
 from .protocol.results import Result
 from .servers.base import Server
 from .toolbox import Toolbox
@@ -177,7 +178,7 @@ async def open_toolbox(
 ) -> Result:
     """Raises ToolError. `progress` hears how far it is, of how many, and what happened last."""
     toolboxes = workbench.seen(scope)
-    name, _ = check_open(arguments, toolboxes)
+    name, detail = check_open(arguments, toolboxes)
     toolbox = toolboxes.get(name)
     if progress is None or toolbox is None:
         toolbox = await workbench.open(name, scope)
@@ -188,7 +189,7 @@ async def open_toolbox(
             toolbox = await workbench.open(name, scope, tally.settled)
         finally:
             heart.cancel()
-    listing = toolbox.listing()
+    listing = toolbox.listing(detail)
     text = encode(listing.decode())
     return Result(b'{"content":[{"type":"text","text":%b}],"structuredContent":%b}' % (text, listing))
 
@@ -224,5 +225,14 @@ def unknown_tool(workbench: Workbench, name: str, scope: Scope) -> UnknownMetaTo
     return UnknownMetaTool(name, identifier)
 
 
-def error_result(message: str) -> Result:
-    return Result(b'{"content":[{"type":"text","text":%b}],"isError":true}' % encode(message))
+def error_result(*texts: str) -> Result:
+    blocks = [{"type": "text", "text": text} for text in texts]
+    return Result(encode({"content": blocks, "isError": True}))
+
+
+def full_signature(workbench: Workbench, ref: ToolRef) -> str:
+    """All that is known of how to call a tool, for a caller that got its arguments wrong."""
+    from .signatures import full
+
+    tool = workbench.toolboxes[ref.toolbox].servers[ref.server].tools[ref.name]
+    return full(ref, msgspec.json.decode(tool.definition))

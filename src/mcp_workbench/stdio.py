@@ -40,20 +40,30 @@ class _Cancelled(msgspec.Struct):
 
 
 class Batch:
-    """The answers to the requests of one array, which go out together."""
+    """The answers to the requests of one array, which go out together when none is missing any more."""
 
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
         self._answers: list[bytes] = []
-        self.expected = 0
+        self.missing = 0
+
+    def refuse(self, problem: ValueError) -> None:
+        self._answers.append(_line(messages.failure(NULL, _refusal(problem))))
 
     def add(self, *line: Piece) -> None:
-        self._answers.append(b"".join(line).rstrip(b"\n"))
-        self.send_if_complete()
+        """One answer; empty for a request that was cancelled."""
+        if line:
+            self._answers.append(_line(line))
+        self.missing -= 1
+        self.send_if_whole()
 
-    def send_if_complete(self) -> None:
-        if self._answers and len(self._answers) == self.expected:
+    def send_if_whole(self) -> None:
+        if self._answers and not self.missing:
             self._peer.send(b"[" + b",".join(self._answers) + b"]\n")
+
+
+def _line(pieces: tuple[Piece, ...]) -> bytes:
+    return b"".join(pieces).rstrip(b"\n")
 
 
 class Connection:
@@ -130,6 +140,9 @@ class Connection:
             request.answer(*await self._endpoint.call(question, self.peer.notify))
         except RpcError as error:
             request.fail(error)
+        except asyncio.CancelledError:
+            request.drop()
+            raise
         except Exception as error:  # our own mistake; the client is owed an answer all the same
             import traceback
 
@@ -157,19 +170,18 @@ class Connection:
             self._refuse(messages.NotAMessage(why))
             return
         batch = Batch(self.peer)
-        taken: list[tuple[messages.Message, bytes]] = []
+        taken: list[messages.Message] = []
         for item in items:
             try:
-                message = messages.read(item)
+                taken.append(messages.read(item))
             except ValueError as problem:
-                batch.expected += 1
-                batch.add(*messages.failure(NULL, _refusal(problem)))
-            else:
-                batch.expected += message.method is not None and bool(message.id)
-                taken.append((message, item))
-        for message, item in taken:
-            self.peer.receive(message, batch.add, item)
-        batch.send_if_complete()
+                batch.refuse(problem)
+        requests = [message for message in taken if message.method is not None and message.id]
+        batch.missing = len(requests)
+        for message in taken:
+            self.peer.receive(message, batch.add)
+        if not requests:
+            batch.send_if_whole()
 
     def _refuse(self, problem: ValueError) -> None:
         self._junk += 1

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
+from typing import Any, Literal, cast
 
 import msgspec
 from msgspec import Raw
 
 from .config import ToolboxConfig
-from .errors import ConnectFailed, OpeningFailed
+from .errors import ConnectFailed, OpeningFailed, shortened
 from .servers.base import Server, Tool
 from .wire.messages import encode
 
 _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
+
+
+Detail = Literal["json", "signature"]
 
 
 class Toolbox:
@@ -24,7 +28,7 @@ class Toolbox:
         self.opened = False
         self._openings = 0
         self._background: set[asyncio.Task[None]] = set()
-        self._listing: tuple[object, bytes] | None = None
+        self._kept: dict[Detail, tuple[object, bytes]] = {}
 
     @property
     def usable(self) -> bool:
@@ -73,24 +77,40 @@ class Toolbox:
         """The first server that offers a tool of this name."""
         return next((server for server in self.servers.values() if name in server.tools), None)
 
-    def listing(self) -> bytes:
-        """The JSON that `open_toolbox` answers with."""
+    def listing(self, detail: Detail | None = None) -> bytes:
+        """The JSON that `open_toolbox` answers with; in signatures where that was asked for, or is shorter.
+
+        Clients refuse long results, so a listing over the limit is shortened unless `json` was asked for.
+        """
+        if (detail or self.config.detail) == "signature":
+            return self._written("signature")
+        text = self._written("json")
+        limit = self.config.listing_limit
+        if detail == "json" or len(text) <= limit or len(text.decode()) <= limit:
+            return text
+        return self._written("signature", [shortened(limit)])
+
+    def _written(self, detail: Detail, notes: list[str] | None = None) -> bytes:
         servers = self._listed()
         problems = self.failures + [note for server in servers for note in server.notes]
         # A server replaces its tools as a whole, so their identity tells whether anything changed.
-        state = ([id(server.tools) for server in servers], problems)
-        if self._listing is not None and self._listing[0] == state:
-            return self._listing[1]
+        state = ([id(server.tools) for server in servers], problems, notes)
+        kept = self._kept.get(detail)
+        if kept is not None and kept[0] == state:
+            return kept[1]
+        entries = self.entries()
         listing: dict[str, object] = {
             "toolbox": self.config.name,
             "description": self.config.description,
             "servers_connected": len(servers),
-            "tools": self.entries(),
+            "tools": entries if detail == "json" else [_in_a_line(entry) for entry in entries],
         }
         if problems:
             listing["_errors"] = problems
+        if notes:
+            listing["_notes"] = notes
         text = encode(listing)
-        self._listing = (state, text)
+        self._kept[detail] = (state, text)
         return text
 
     def entries(self) -> list[dict[str, object]]:
@@ -112,3 +132,17 @@ class Toolbox:
             await server.connect()
         if on_settled is not None:
             on_settled(server)
+
+
+def _in_a_line(entry: Mapping[str, object]) -> dict[str, object]:
+    """A tool with a signature in place of its schema and a first sentence in place of its description."""
+    from .signatures import first_sentence, signature
+
+    said: dict[str, Any] = msgspec.json.decode(encode(entry))
+    schema: Any = said.pop("inputSchema", None)
+    if isinstance(said.get("description"), str):
+        said["description"] = first_sentence(said["description"])
+    said["signature"] = signature(
+        said["name"], cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
+    )
+    return said

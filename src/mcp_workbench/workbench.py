@@ -89,7 +89,7 @@ class Workbench:
             tool = server.tools.get(ref.name)
             if tool is None:
                 raise ToolNotFound(ref)
-            result = Result(await server.call(tool, call))
+            result = Result(await server.call(tool, call), server.modern)
             error = result.error_text
             return result
         except (RpcError, ConnectFailed, Unanswered) as failure:

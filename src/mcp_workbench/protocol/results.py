@@ -32,11 +32,12 @@ _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 class Result:
     """A server's result as it came, with the little that we must know of it."""
 
-    __slots__ = ("_head", "raw")
+    __slots__ = ("_head", "_modern", "raw")
 
-    def __init__(self, raw: Raw | bytes) -> None:
-        """Raises Unanswered where it is no result at all."""
+    def __init__(self, raw: Raw | bytes, modern: bool = False) -> None:
+        """From a server of the modern or the legacy era. Raises Unanswered where it is no result at all."""
         self.raw = raw
+        self._modern = modern
         try:
             self._head = _decode_head(raw)
         except msgspec.ValidationError:
@@ -74,13 +75,14 @@ class Result:
         """The result as a client of that era may receive it, untouched where it can be."""
         if modern:
             return (self.raw,) if self._head.result_type else with_result_type(self.raw)
-        structured = bytes(self._head.structured)
-        if structured and not structured.startswith(b"{"):
-            return (self._wrapped(structured),)
+        if self._modern and self._head.structured:
+            structured = bytes(self._head.structured)
+            if not structured.startswith(b"{"):
+                return (self._wrapped(structured),)
         return (self.raw,)
 
     def _wrapped(self, structured: bytes) -> bytes:
-        """Before 2026-07-28 `structuredContent` is an object, or the client refuses the whole result."""
+        """Only from 2026-07-28 on may `structuredContent` be anything but an object."""
         members = _decode_members(self.raw)
         members["structuredContent"] = Raw(b'{"result":' + structured + b"}")
         return msgspec.json.encode(members)

@@ -52,6 +52,8 @@ class Server(ABC):
         self.config = config
         self.tools: dict[str, Tool] = {}
         """What is offered, in the server's order, after the filters."""
+        self.modern = False
+        """The era it was found to live in when it was last connected."""
         self.listed = False
         """Whether the tools were ever known; they are kept while the server is away."""
         self.failure: ConnectFailed | None = None

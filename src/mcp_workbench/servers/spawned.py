@@ -104,6 +104,7 @@ class SpawnedServer(Server):
             session = await self._greet_again()
         except IncompatibleServer as error:
             raise Unanswered(str(error)) from None
+        self.modern = session.modern
         self._era = "modern" if session.modern else "legacy"
         try:
             tools = await self._list(session)

@@ -51,6 +51,8 @@ class TooDeep(ValueError):
         super().__init__("nested too deeply to be read")
 
 
+_ID_STARTS = frozenset(b'"-0123456789')
+
 _decode = msgspec.json.Decoder(Message).decode
 _decode_many = msgspec.json.Decoder(list[Raw]).decode
 
@@ -60,11 +62,19 @@ def read(line: bytes) -> Message:
     if not line.isascii():
         _check_utf8(line)
     try:
-        return _decode(line)
+        message = _decode(line)
     except msgspec.ValidationError as error:
         raise NotAMessage(str(error)) from None
     except (msgspec.DecodeError, RecursionError) as error:
-        return _read_leniently(line, str(error))
+        message = _read_leniently(line, str(error))
+    if message.id:
+        if message.key[0] not in _ID_STARTS:
+            raise NotAMessage("id must be a string or a number")
+        if message.method is not None or message.result or message.error:
+            return message
+    elif message.method is not None:
+        return message
+    raise NotAMessage("neither a method nor a reply")
 
 
 _CHECKED_AT_ONCE = 1 << 20

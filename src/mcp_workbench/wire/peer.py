@@ -26,7 +26,7 @@ class PeerClosed(WorkbenchError):
 
 
 class Request:
-    """A request from the other end, which is owed exactly one answer."""
+    """A request from the other end, which is owed exactly one answer, or none where it was cancelled."""
 
     __slots__ = ("_send", "id", "method", "params")
 
@@ -41,6 +41,10 @@ class Request:
 
     def fail(self, error: RpcError) -> None:
         self._send(*messages.failure(self.id, error))
+
+    def drop(self) -> None:
+        """No answer: the other end has cancelled it."""
+        self._send()
 
 
 class Receiver(Protocol):
@@ -71,8 +75,6 @@ class _Pending:
 class _Progress(msgspec.Struct):
     progress_token: Raw = msgspec.field(name="progressToken", default=Raw())
 
-
-_ID_STARTS = frozenset(b'"-0123456789')
 
 _decode_progress = msgspec.json.Decoder(_Progress).decode
 
@@ -145,7 +147,8 @@ class Peer:
         self._writer.write(*messages.notification(method, *params))
 
     def send(self, *line: Piece) -> None:
-        self._writer.write(*line)
+        if line:
+            self._writer.write(*line)
 
     async def drain(self) -> None:
         await self._writer.drain()
@@ -173,29 +176,25 @@ class Peer:
         except ValueError as problem:
             self._unreadable(line, problem)
             return
-        self.receive(message, self.send, line)
+        self.receive(message, self.send)
 
-    def receive(self, message: messages.Message, send: Callable[..., None], line: bytes) -> None:
-        """Take one message; answers to a request go through `send`."""
-        if message.id and message.key[0] not in _ID_STARTS:
-            self._unreadable(line, messages.NotAMessage("id must be a string or a number"))
-        elif message.method is not None:
+    def receive(self, message: messages.Message, send: Callable[..., None]) -> None:
+        """Take one message; the answer to a request goes through `send`."""
+        if message.method is not None:
             if message.id:
                 self._receiver.on_request(self, Request(send, message.id, message.method, message.params))
             elif message.method == PROGRESS and self._pending:
                 self._progressed(message.params)
             else:
                 self._receiver.on_notification(self, message.method, message.params)
-        elif message.id and (message.result or message.error):
-            pending = self._pending.get(message.key)
-            if pending is None or pending.reply.done():
-                self.strays += 1
-            elif message.error:
-                pending.reply.set_exception(messages.read_error(message.error))
-            else:
-                pending.reply.set_result(message.result)
+            return
+        pending = self._pending.get(message.key)
+        if pending is None or pending.reply.done():
+            self.strays += 1
+        elif message.error:
+            pending.reply.set_exception(messages.read_error(message.error))
         else:
-            self._unreadable(line, messages.NotAMessage("neither a method nor a reply"))
+            pending.reply.set_result(message.result)
 
     def _progressed(self, params: Raw) -> None:
         try:
