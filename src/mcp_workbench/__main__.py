@@ -24,13 +24,22 @@ def serve_stdio(arguments: list[str]) -> int:
     if len(arguments) not in (0, 2):
         warn("--config needs a path, and serving on stdio takes nothing else; see mcp-workbench --help")
         return 2
+    option = arguments[1] if arguments else None
     try:
-        config = configuration(arguments[1] if arguments else None, os.environ, os.getcwd())
+        config = configuration(option, os.environ, os.getcwd())
+        if config.untrusted is not None and sys.stdin.isatty() and trust_now(config.untrusted):
+            config = configuration(option, os.environ, os.getcwd())
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     for warning in config.warnings:
         warn(f"warning: {warning}")
+    if config.untrusted is not None:
+        used = config.path or "the embedded default"
+        warn(
+            f"{config.untrusted} runs commands and is not trusted, so {used} is used instead; "
+            f"to trust it, run: mcp-workbench trust {config.untrusted}"
+        )
     if sys.stdin.isatty():
         introduce()
     try:
@@ -41,6 +50,20 @@ def serve_stdio(arguments: list[str]) -> int:
         from asyncio import run
     run(serve(config))
     return 0
+
+
+def trust_now(path: str) -> bool:
+    """Ask the person at the terminal whether a configuration that nobody asked for may run its commands."""
+    from .config import Trust
+
+    with open(path, "rb") as file:
+        content = file.read()
+    sys.stderr.write(f"{path} was found here. It runs commands on this machine. Use it, now and later? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        return False
+    Trust(os.environ).add(path, content)
+    return True
 
 
 def introduce() -> None:

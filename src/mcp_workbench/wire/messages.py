@@ -64,6 +64,9 @@ def read(line: bytes) -> Message:
     try:
         message = _decode(line)
     except msgspec.ValidationError as error:
+        # The decoder stops at the first surprise; what follows it may not even be JSON.
+        if read_batch(b"[%b]" % line) is None:
+            raise NotJson("JSON is malformed") from None
         raise NotAMessage(str(error)) from None
     except (msgspec.DecodeError, RecursionError) as error:
         message = _read_leniently(line, str(error))

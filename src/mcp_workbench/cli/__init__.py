@@ -1,0 +1,1 @@
+"""The command line: what people type. Serving stdio needs none of it."""

@@ -1,0 +1,30 @@
+"""The commands of `mcp-workbench`, put together. Each is in a file of its own."""
+
+import sys
+
+import typer
+
+from .check import check
+from .logs import logs
+from .trust import trust
+
+app = typer.Typer(
+    name="mcp-workbench",
+    help="One MCP server in front of all your MCP servers. Without a command it serves MCP over stdio.",
+    no_args_is_help=True,
+    rich_markup_mode="rich" if sys.stdout.isatty() else None,
+    # Its tracebacks show local variables, and with them secrets.
+    pretty_exceptions_enable=False,
+)
+app.command()(check)
+app.command()(logs)
+app.command()(trust)
+
+
+def run(argv: list[str]) -> int:
+    """The exit status: 0 fine, 1 problems, 2 a command line that makes no sense."""
+    try:
+        app(args=argv, prog_name="mcp-workbench")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    return 0

@@ -1,0 +1,47 @@
+"""The platform's folders for configuration and state, and nothing of what is in them."""
+
+import os
+import sys
+from collections.abc import Mapping
+
+_OURS = "mcp-workbench"
+
+
+def config_folder(environ: Mapping[str, str]) -> str:
+    return _platform(environ, "XDG_CONFIG_HOME", ".config")
+
+
+def state_folder(environ: Mapping[str, str]) -> str:
+    return _platform(environ, "XDG_STATE_HOME", ".local/state")
+
+
+def user_config(environ: Mapping[str, str]) -> str:
+    return os.path.join(config_folder(environ), "workbench-config.json")
+
+
+def private(folder: str) -> str:
+    """The folder itself, made if need be and closed to everyone else."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if os.stat(folder).st_mode & 0o077:
+        os.chmod(folder, 0o700)
+    return folder
+
+
+def at_home(path: str, environ: Mapping[str, str]) -> str:
+    """`~` and `~/…` in the user's home; any other path as it is."""
+    if path == "~" or path.startswith("~/"):
+        return _home(environ) + path[1:]
+    return path
+
+
+def _platform(environ: Mapping[str, str], variable: str, beneath_home: str) -> str:
+    # The XDG variables are respected on macOS too: who sets them there means it.
+    base = environ.get(variable, "")
+    if not os.path.isabs(base):  # the XDG specification: a relative path is to be ignored
+        home = "Library/Application Support" if sys.platform == "darwin" else beneath_home
+        base = os.path.join(_home(environ), home)
+    return os.path.join(base, _OURS)
+
+
+def _home(environ: Mapping[str, str]) -> str:
+    return environ.get("HOME") or os.path.expanduser("~")

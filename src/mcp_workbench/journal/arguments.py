@@ -1,0 +1,181 @@
+"""Arguments and texts made fit for the log: masked, cut, on one line. What is secret, the Mask knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import msgspec
+
+from .masking import MASKED, Mask, Sensitivity
+from .quoting import quote
+
+# Deeper values are cut: strict readers refuse what is nested hundreds of levels deep.
+_DEPTH = 64
+
+# A string (its inside, its end, the colon that makes it a key), a bracket, or a run of anything else: numbers
+# and literals with their commas. Possessive, so that it is linear in whatever a client sends.
+_TOKEN = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)("?)(\s*+:)?|[{}\[\]]|[^"{}\[\]]++', re.DOTALL)
+
+_valid = msgspec.json.Decoder(msgspec.Raw).decode
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+
+
+class Arguments:
+    """Writes JSON that holds no secret and no string of more than `limit` characters."""
+
+    def __init__(self, mask: Mask, limit: int) -> None:
+        self._mask = mask
+        self._limit = limit
+        # As much of a long value as is read at all: enough to fill the limit when some of it is escaped.
+        self._window = 2 * limit + mask.margin
+        self._room = 4 * limit
+
+    def json(self, raw: bytes) -> str:
+        """A JSON object on one line, equal to the raw one where nothing had to be masked or cut.
+
+        Most arguments are small and have nothing to hide; they are found out by a few searches and taken
+        as they are. The others are rewritten token by token and never decoded as a whole, so that numbers
+        stay as written and nothing is too deep or too large.
+        """
+        try:
+            if len(raw) > self._limit:
+                text = self._large(raw)
+            else:
+                text = str(raw, "utf-8", "replace")
+                if (
+                    not text.isprintable()
+                    or text.count("{") + text.count("[") > _DEPTH
+                    or self._mask.may_touch(text)
+                ):
+                    text = self._rewrite(text, len(raw))
+            _valid(text)
+        except (ValueError, IndexError, RecursionError):
+            # Not JSON after all: nothing of it can be shown, since nothing says where its secrets are.
+            return f'{{"…":"[not readable, {len(raw)} bytes]"}}'
+        return text
+
+    def text(self, text: str) -> str:
+        """A JSON string."""
+        return quote(self._fit(text, self._mask.text))
+
+    def _fit(self, text: str, mask: Callable[[str], str], size: int | None = None) -> str:
+        """Masked, and cut if too long. With `size`, this is only the beginning of a text of so many bytes."""
+        if size is None and len(text) <= self._limit:
+            return mask(text)
+        margin = self._mask.margin
+        kept = mask(text[: self._limit + margin])
+        if size is not None or len(text) > self._limit + margin:
+            kept = kept[:-margin]  # may end in the first half of a secret
+        if size is None:
+            size = len(text.encode("utf-8", "replace"))
+        return f"{kept[: self._limit]}…[cut, {size} bytes]"
+
+    def _large(self, raw: bytes) -> str:
+        try:
+            fields = _fields(raw)
+        except (msgspec.MsgspecError, RecursionError):
+            return self._rewrite(str(raw[: self._window], "utf-8", "replace"), len(raw))
+        parts: list[str] = []
+        room = self._room
+        for key, value in fields.items():
+            if room < 0:
+                parts.append(f'"…":"[cut, {len(fields) - len(parts)} more]"')
+                break
+            view = memoryview(value)
+            beginning = str(view[: self._window], "utf-8", "replace")
+            part = f"{self._key(key)}{self._rewrite(beginning, len(view), self._mask.sensitivity(key))}"
+            parts.append(part)
+            room -= len(part)
+        return f"{{{','.join(parts)}}}"
+
+    def _rewrite(self, text: str, size: int, level: Sensitivity = Sensitivity.NONE) -> str:
+        """One JSON value of `size` bytes, of which this text may be only the beginning."""
+        is_whole = size <= self._window
+        # Masking makes short strings longer; what fits the limit as it came is not cut for that.
+        room = self._limit if size > self._limit else self._room
+        out: list[str] = []
+        closers: list[str] = []
+        levels = [level]  # what is masked inside each open bracket; the outermost is the value itself
+        for token in _TOKEN.finditer(text):
+            first = token[0][0]
+            if first == '"':
+                inside, closed, is_key = token.groups()
+                if is_key:
+                    key = _unescape(inside)
+                    level = max(levels[-1], self._mask.sensitivity(key))
+                    piece = self._key(key)
+                elif closers and closers[-1] == "}" and out[-1][-1] in "{,":
+                    break  # a key that has lost its value
+                elif level:
+                    piece = f'"{MASKED}"'
+                else:
+                    piece = quote(self._fit(_unescape(inside), self._mask.text, None if closed else size))
+            elif first in "{[":
+                if room < 0 or len(closers) == _DEPTH:
+                    break
+                closers.append("}" if first == "{" else "]")
+                levels.append(level)
+                piece = first
+            elif first in "}]":
+                closers.pop()
+                levels.pop()
+                level = levels[-1]
+                piece = first
+            else:
+                piece = "".join(token[0].split())
+                is_torn = not is_whole and token.end() == len(text)  # perhaps only half of the last number
+                fitting = (
+                    piece[: piece.rfind(",", 0, max(room, 0)) + 1] if is_torn or len(piece) > room else piece
+                )
+                if masked := self._literals(fitting, level):
+                    out.append(masked)
+                if fitting != piece:
+                    break
+                continue
+            out.append(piece)
+            room -= len(piece)
+        return "".join(out + _ending(out, closers, size))
+
+    def _key(self, key: str) -> str:
+        return f"{quote(self._fit(key, self._mask.key))}:"
+
+    def _literals(self, run: str, level: Sensitivity) -> str:
+        """Numbers, `true`, `false` and `null`, with the commas between them and around them."""
+        if level is not Sensitivity.ALL and self._mask.text(run) == run:
+            return run
+        return ",".join(
+            f'"{MASKED}"'
+            if literal not in ("", "null")
+            and (level is Sensitivity.ALL or self._mask.text(literal) != literal)
+            else literal
+            for literal in run.split(",")
+        )
+
+
+def _ending(out: list[str], closers: list[str], size: int) -> list[str]:
+    """What makes a value whole that was left in the middle."""
+    mark = f'"[cut, {size} bytes]"'
+    if not closers:
+        return [] if out else [mark]
+    last = out[-1][-1]
+    comma = "" if last in "{[,:" else ","
+    name = '"…":' if closers[-1] == "}" and last != ":" else ""
+    return [comma, name, mark, *reversed(closers)]
+
+
+def _unescape(inside: str) -> str:
+    """The text that the inside of a JSON string stands for, if it was torn without its last character."""
+    if "\\" not in inside:
+        return inside
+    try:
+        return msgspec.json.decode(f'"{inside}"', type=str)
+    except msgspec.DecodeError:
+        import json  # knows halves of surrogate pairs; rarely needed
+
+        for torn in range(6):
+            try:
+                return json.loads(f'"{inside[: len(inside) - torn]}"', strict=False)
+            except ValueError:
+                continue
+        raise

@@ -1,0 +1,113 @@
+"""The log file: lines appended, rotated by size, shared by processes. What a line says is not known here."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import suppress
+from time import monotonic
+
+# How long the name is trusted to mean the file that we have open. A look at it costs as much as the write
+# (it makes the next write store a new time, too), and busy writers need not look for every line.
+_TRUST = 0.001
+
+
+class LogFile:
+    """Appends lines, each with one write, so that nothing is lost when the process is killed.
+
+    Several processes may share a file. Whoever finds it full moves it to `.1` (`.1` to `.2`, up to `keep`)
+    under a lock file; the others notice by the inode, and what they have written until then is in `.1`.
+    Nobody waits for the lock: a file that somebody else is about to move can still be written.
+    """
+
+    def __init__(self, path: str, *, max_size: int, keep: int) -> None:
+        self.path = path
+        self._max_size = max_size
+        self._keep = keep
+        self._descriptor = -1
+        self._identity = (0, 0)
+        self._size = 0
+        self._looked = 0.0
+        self._rotate_again = 0.0
+        self._torn = False
+
+    def append(self, line: bytes) -> None:
+        """Raises OSError where the line is not in the file as a whole."""
+        now = monotonic()
+        if now - self._looked > _TRUST:
+            self._look()
+            self._looked = now
+        if self._size and self._size + len(line) > self._max_size and now > self._rotate_again:
+            self._rotate()
+            self._look()
+        if self._torn:
+            line = b"\n" + line
+        written = os.write(self._descriptor, line)
+        self._size += written
+        self._torn = written < len(line)
+        if self._torn:
+            raise ShortWrite
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+        self._identity = (0, 0)
+        self._looked = 0.0
+
+    def _look(self) -> None:
+        """Makes sure that the file we have open is the one that has the name now."""
+        try:
+            found = os.stat(self.path)
+        except FileNotFoundError:
+            self._open()
+            return
+        if (found.st_dev, found.st_ino) == self._identity:
+            self._size = found.st_size
+        else:
+            self._open()
+
+    def _open(self) -> None:
+        self.close()
+        os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        found = os.fstat(self._descriptor)
+        if found.st_mode & 0o077:
+            with suppress(PermissionError):  # somebody else's file is theirs to protect
+                os.fchmod(self._descriptor, 0o600)
+        self._identity = (found.st_dev, found.st_ino)
+        self._size = found.st_size
+        # A process that was killed may have left half a line.
+        self._torn = self._size > 0 and os.pread(self._descriptor, 1, self._size - 1) != b"\n"
+
+    def _rotate(self) -> None:
+        try:
+            lock = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # Another process may have been here since we looked.
+                if os.path.samestat(os.stat(self.path), os.fstat(self._descriptor)):
+                    self._shift()
+            finally:
+                os.close(lock)
+        except (BlockingIOError, FileNotFoundError):
+            return  # somebody else is moving the file, or has just done so
+        except OSError:
+            # Nothing can be moved here: a log that grows is better than one that stops.
+            self._rotate_again = monotonic() + 1
+
+    def _shift(self) -> None:
+        if self._keep < 1:
+            os.unlink(self.path)
+            return
+        free = next((n for n in range(1, self._keep) if not os.path.exists(f"{self.path}.{n}")), self._keep)
+        for n in range(free, 1, -1):
+            os.replace(f"{self.path}.{n - 1}", f"{self.path}.{n}")
+        os.replace(self.path, f"{self.path}.1")
+
+
+class ShortWrite(OSError):
+    """A part of the line was written: what a disk does when it is full."""
+
+    def __init__(self) -> None:
+        super().__init__("a line was written in part")

@@ -1,0 +1,246 @@
+"""The index: where in the log's files each call's line is, in SQLite beside the log. The files are the truth.
+
+It is brought up to date on reading and may be deleted at any time. Lines themselves are not copied.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from .files import OpenFile, open_files
+
+_VERSION = 1
+_MEMORY = ":memory:"
+# A call's place: its file's number and the offset of its line. Indexing a line twice changes nothing, and a
+# file's lines are one range.
+PLACE = 40
+_BATCH = 4 << 20
+
+_SCHEMA = """
+create table files (
+    number integer primary key, inode integer, digest blob,
+    done integer not null default 0, skipped integer not null default 0
+);
+create table names (number integer primary key, name text not null unique);
+create table calls (
+    place integer primary key, ts integer, tool integer, server integer, toolbox integer,
+    failed integer, cost real, caller text, id text, root text
+);
+create index by_time on calls (ts, tool);
+create index by_tool on calls (tool, ts);
+create index by_failure on calls (ts) where failed = 1;
+create index by_id on calls (id);
+create index by_root on calls (root) where root <> id;
+"""
+
+
+class _Line(msgspec.Struct):
+    ts: datetime
+    tool: str
+    caller: str
+    stat: str
+    cost: float
+    id: str
+    root: str
+    toolbox: str
+    server: str
+
+
+_read = msgspec.json.Decoder(_Line).decode
+
+
+class Index:
+    """An open index of an open log. One reader's object; several processes may have their own."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._beside = f"{path}.index.sqlite"
+        self._files: dict[int, OpenFile] = {}
+        self._names: dict[str, int] = {}
+        self._database = self._open(self._beside)
+
+    def refresh(self) -> None:
+        """Take in what has been logged since, and forget what has been deleted."""
+        for another_try in (self._beside, _MEMORY):
+            try:
+                self._refresh()
+                return
+            except sqlite3.DatabaseError:
+                # Damaged, locked for long, no room on the disk: it can all be made again from the files.
+                self._database.close()
+                _remove(self._beside)
+                self._database = self._open(another_try)
+        self._refresh()
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
+        return self._database.execute(sql, values).fetchall()
+
+    def line(self, place: int) -> bytes:
+        file = self._files.get(place >> PLACE)
+        return file.line(place & ((1 << PLACE) - 1)) if file else b""
+
+    def progress(self) -> dict[int, int]:
+        """How far each file is indexed."""
+        return dict(self.rows("select number, done from files"))
+
+    def skipped(self) -> int:
+        """How many lines could not be read."""
+        return self.rows("select coalesce(sum(skipped), 0) from files")[0][0]
+
+    def close(self) -> None:
+        self._database.close()
+        self._close_files()
+
+    def _open(self, file: str) -> sqlite3.Connection:
+        self._names.clear()
+        try:
+            return _prepare(file)
+        except sqlite3.OperationalError:
+            return _prepare(_MEMORY)  # a folder that we may only read
+        except sqlite3.DatabaseError:
+            _remove(file)
+            return _prepare(file)
+
+    def _refresh(self) -> None:
+        self._close_files()
+        for file in open_files(self._path):
+            self._files[self._number(file)] = file
+        self._forget()
+        for number, file in self._files.items():
+            self._take_in(number, file)
+
+    def _number(self, file: OpenFile) -> int:
+        """The file's number here; one that has become shorter is another file."""
+        known = "select number from files where inode = ? and digest = ? and done <= ?"
+        identity = (file.inode, file.digest, file.size)
+        if not self.rows(known, identity):
+            # One statement, since another process may be about to do the same.
+            self._database.execute(
+                "insert into files (number, inode, digest)"
+                f" select (select coalesce(max(number), 0) + 1 from files), ?, ? where not exists ({known})",
+                (file.inode, file.digest, *identity),
+            )
+        return self.rows(known, identity)[0][0]
+
+    def _forget(self) -> None:
+        for (number,) in self.rows("select number from files"):
+            if number not in self._files:
+                self._database.execute("begin immediate")
+                self._database.execute("delete from calls where place between ? and ?", _range(number))
+                self._database.execute("delete from files where number = ?", (number,))
+                self._database.execute("commit")
+
+    def _take_in(self, number: int, file: OpenFile) -> None:
+        (done,) = self.rows("select done from files where number = ?", (number,))[0]
+        for offset, block in file.blocks(done, _BATCH):
+            self._database.execute("begin immediate")
+            lines = _Lines(offset, block)
+            self._database.executemany(
+                "insert or ignore into calls values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                self._calls(number << PLACE, lines),
+            )
+            self._database.execute(
+                "update files set done = ?, skipped = skipped + ? where number = ? and done = ?",
+                (offset + len(block), lines.skipped, number, offset),
+            )
+            self._database.execute("commit")
+
+    def _calls(self, base: int, lines: _Lines) -> Iterator[tuple[object, ...]]:
+        name = self._name
+        for offset, line in lines:
+            yield (
+                base + offset,
+                round(line.ts.timestamp() * 1000),
+                name(line.tool),
+                name(line.server),
+                name(line.toolbox),
+                line.stat == "error",
+                line.cost,
+                line.caller,
+                line.id,
+                line.root,
+            )
+
+    def _name(self, name: str) -> int:
+        number = self._names.get(name)
+        if number is None:
+            self._database.execute("insert or ignore into names (name) values (?)", (name,))
+            (number,) = self._database.execute("select number from names where name = ?", (name,)).fetchone()
+            self._names[name] = number
+        return number
+
+    def _close_files(self) -> None:
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+
+def _prepare(file: str) -> sqlite3.Connection:
+    if file != _MEMORY:
+        with suppress(OSError):
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    database = sqlite3.connect(file, timeout=30, isolation_level=None)
+    try:
+        database.execute("pragma journal_mode = wal")
+        database.execute("pragma synchronous = normal")
+        database.execute("pragma cache_size = -65536")
+        database.execute("begin immediate")
+        (version,) = database.execute("pragma user_version").fetchone()
+        if version != _VERSION:
+            for (table,) in database.execute(
+                "select name from sqlite_schema where type = 'table'"
+            ).fetchall():
+                database.execute(f"drop table {table}")
+            for statement in _SCHEMA.split(";"):
+                database.execute(statement)
+            database.execute(f"pragma user_version = {_VERSION}")
+        database.execute("commit")
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+class _Lines:
+    """The readable lines of a block, each with its offset in the file; the others are counted."""
+
+    def __init__(self, offset: int, block: bytes) -> None:
+        self._offset = offset
+        self._block = block
+        self.skipped = 0
+
+    def __iter__(self) -> Iterator[tuple[int, _Line]]:
+        offset = self._offset
+        for text in self._block.split(b"\n"):
+            try:
+                yield offset, _read(text)
+            except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+                if text:
+                    self.skipped += 1
+                    yield from self._behind_a_torn_line(offset, text)
+            offset += len(text) + 1
+
+    def _behind_a_torn_line(self, offset: int, text: bytes) -> Iterator[tuple[int, _Line]]:
+        """Half a line, of a process killed while writing, has the next process's line right behind it."""
+        start = 0
+        while (start := text.find(b'{"ts":"', start + 1)) > 0:
+            with suppress(msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+                yield offset + start, _read(text[start:])
+                return
+
+
+def _range(number: int) -> tuple[int, int]:
+    return number << PLACE, ((number + 1) << PLACE) - 1
+
+
+def _remove(file: str) -> None:
+    for each in (file, f"{file}-wal", f"{file}-shm"):
+        with suppress(FileNotFoundError):
+            os.unlink(each)

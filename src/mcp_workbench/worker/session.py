@@ -1,0 +1,172 @@
+"""What the workbench can ask of a tool folder: an ordinary MCP server of 2025-11-25 over the pipe."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from typing import Any, cast
+
+from .. import __version__
+from .calls import Call
+from .library import IMPORT_SECONDS, Library
+from .loops import TICK, Loops
+from .requests import Requests
+from .threads import Threads
+from .wire import Wire
+
+PROTOCOL_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+ERRORS = "workbench/errors"
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+
+Id = Any
+
+
+class Session:
+    def __init__(self, wire: Wire, folder: str, import_seconds: float = IMPORT_SECONDS) -> None:
+        self._wire = wire
+        self._folder = os.path.abspath(folder)
+        self._requests = Requests(wire)
+        self._threads = Threads()
+        self._loops = Loops(wire.fileno(), self._readable)
+        self._library = Library(self._folder, self._loops, self._list_changed, import_seconds)
+        self._calls: dict[Id, Call] = {}
+
+    def serve(self) -> None:
+        """Answer until the workbench closes the pipe; then end the process."""
+        self._library.refresh()
+        threading.Thread(target=self._watch, daemon=True).start()
+        self._loops.run()
+
+    def _watch(self) -> None:
+        """Notice a blocked loop, and a saved file that nobody asks for."""
+        while True:
+            time.sleep(TICK)
+            self._loops.watch()
+            time.sleep(TICK)
+            self._loops.watch()
+            self._library.refresh()
+
+    def _readable(self) -> None:
+        if self._wire.forked:
+            os._exit(0)
+        try:
+            lines = self._wire.read()
+        except EOFError:
+            self._loops.stop_reading()
+            threading.Thread(target=self._end, daemon=True).start()
+            return
+        refreshed = False
+        for line in lines:
+            try:
+                message = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                if line.strip():
+                    self._error(None, PARSE_ERROR, f"Parse error: {error}")
+                continue
+            if not isinstance(message, dict):
+                self._error(None, INVALID_REQUEST, "Invalid request: not an object")
+                continue
+            message = cast("dict[str, Any]", message)
+            method = message.get("method")
+            if method is None:
+                self._requests.settle(message)
+                continue
+            # One look at the folder serves all lines of a read: they were sent before it.
+            if not refreshed and method in ("tools/call", "tools/list"):
+                self._library.refresh()
+                refreshed = True
+            self._receive(method, message)
+
+    def _receive(self, method: Any, message: dict[str, Any]) -> None:
+        params: Any = message.get("params") or {}
+        if "id" not in message:
+            if method == "notifications/cancelled" and isinstance(params, dict):
+                self._cancel(cast("dict[str, Any]", params).get("requestId"))
+            return
+        number = message["id"]
+        if not isinstance(params, dict):
+            self._error(number, INVALID_PARAMS, "Invalid params: not an object")
+        elif method == "tools/call":
+            self._call(number, cast("dict[str, Any]", params))
+        elif method == "tools/list":
+            self._library.when_ready(None, lambda: self._list(number))
+        elif method == "ping":
+            self._answer(number, {})
+        elif method == "initialize":
+            self._initialize(number, cast("dict[str, Any]", params))
+        elif method == "logging/setLevel":
+            self._answer(number, {})
+        else:
+            self._error(number, METHOD_NOT_FOUND, f"Method not found: {method}")
+
+    def _initialize(self, number: Id, params: dict[str, Any]) -> None:
+        asked = params.get("protocolVersion")
+        self._answer(
+            number,
+            {
+                "protocolVersion": asked if asked in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0],
+                "capabilities": {"tools": {"listChanged": True}, "logging": {}},
+                "serverInfo": {"name": os.path.basename(self._folder), "version": __version__},
+            },
+        )
+
+    def _list(self, number: Id) -> None:
+        tools, errors = self._library.listing()
+        self._answer(number, {"tools": tools, "_meta": {ERRORS: errors}})
+
+    def _list_changed(self) -> None:
+        self._wire.send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+
+    def _call(self, number: Id, params: dict[str, Any]) -> None:
+        name = params.get("name")
+        arguments = params.get("arguments")
+        if not isinstance(name, str):
+            self._error(number, INVALID_PARAMS, "Invalid params: name must be a string")
+        elif arguments is not None and not isinstance(arguments, dict):
+            self._error(number, INVALID_PARAMS, "Invalid params: arguments must be an object")
+        else:
+            self._library.when_ready(name, lambda: self._start(number, name, params))
+
+    def _start(self, number: Id, name: str, params: dict[str, Any]) -> None:
+        tool = self._library.find(name)
+        if tool is None:
+            self._error(number, INVALID_PARAMS, f"Unknown tool: {name}")
+            return
+        call = Call(
+            number,
+            tool,
+            params.get("arguments") or {},
+            params.get("_meta") or {},
+            self._wire,
+            self._requests,
+            self._forget,
+        )
+        self._calls[number] = call
+        call.start(self._loops, self._threads)
+
+    def _forget(self, call: Call) -> None:
+        self._calls.pop(call.id, None)
+
+    def _cancel(self, number: Id) -> None:
+        call = self._calls.get(number) if isinstance(number, (int, str)) else None
+        if call is not None:
+            call.cancel()
+
+    def _answer(self, number: Id, result: dict[str, Any]) -> None:
+        self._wire.send({"jsonrpc": "2.0", "id": number, "result": result})
+
+    def _error(self, number: Id, code: int, message: str) -> None:
+        self._wire.send({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}})
+
+    def _end(self) -> None:
+        self._library.close()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)  # threads with plain functions may still run, and nobody waits for them any more
