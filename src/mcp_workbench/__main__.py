@@ -48,7 +48,7 @@ def serve_stdio(arguments: list[str]) -> int:
         run = uvloop.run
     except ImportError:
         from asyncio import run
-    run(serve(config))
+    run(serve(config, asked_for=option is not None or bool(os.environ.get("WORKBENCH_CONFIG"))))
     return 0
 
 
@@ -58,7 +58,9 @@ def trust_now(path: str) -> bool:
 
     with open(path, "rb") as file:
         content = file.read()
-    sys.stderr.write(f"{path} was found here. It runs commands on this machine. Use it, now and later? [y/N] ")
+    sys.stderr.write(
+        f"{path} was found here. It runs commands on this machine. Use it, now and later? [y/N] "
+    )
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         return False

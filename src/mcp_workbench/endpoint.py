@@ -169,10 +169,10 @@ class Endpoint:
         except CallFailed as failure:
             if failure.rpc is not None and _belongs_to_client(failure.rpc, question):
                 raise failure.rpc from None
-            texts = [str(failure)]
+            hint = None
             if failure.rpc is not None and failure.rpc.code == INVALID_PARAMS:
-                texts.append(metatools.full_signature(self.workbench, failure.ref))
-            result = metatools.error_result(*texts)
+                hint = metatools.full_signature(self.workbench, failure.ref)
+            result = metatools.error_result(str(failure), *filter(None, [hint]))
         except ToolError as error:
             result = metatools.error_result(str(error))
         return result.pieces(question.client.modern)

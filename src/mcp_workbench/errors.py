@@ -174,6 +174,9 @@ class ToolNotOffered(CallRefused):
         )
 
 
+NOT_READ_ONLY = "only tools that declare readOnlyHint: true are (readOnly is set), and it does not"
+
+
 class ChainTooDeep(CallRefused):
     """Tools that call each other without an end; the names show the loop."""
 

@@ -230,9 +230,9 @@ def error_result(*texts: str) -> Result:
     return Result(encode({"content": blocks, "isError": True}))
 
 
-def full_signature(workbench: Workbench, ref: ToolRef) -> str:
+def full_signature(workbench: Workbench, ref: ToolRef) -> str | None:
     """All that is known of how to call a tool, for a caller that got its arguments wrong."""
     from .signatures import full
 
-    tool = workbench.toolboxes[ref.toolbox].servers[ref.server].tools[ref.name]
-    return full(ref, msgspec.json.decode(tool.definition))
+    tool = workbench.tool(ref)
+    return full(ref, msgspec.json.decode(tool.definition)) if tool is not None else None

@@ -16,6 +16,7 @@ from msgspec import Raw
 from .config import Config
 from .endpoint import Client, Endpoint, Question
 from .errors import RpcError
+from .life import Life
 from .protocol import revisions
 from .wire import messages
 from .wire.lines import Piece, widen
@@ -252,32 +253,44 @@ def pollable(fd: int) -> tuple[int, Literal["client", "file"]]:
     return outlet, "file"
 
 
-async def serve(config: Config) -> None:
-    """Serve until the client leaves or a signal says so; then leave nothing behind."""
+async def serve(config: Config, *, asked_for: bool = True) -> None:
+    """Serve until the client leaves or a signal says so; then leave nothing behind.
+
+    `asked_for` says that the user named the configuration file.
+    """
     reading, writing = claim_streams()
     reading, source = pollable(reading)
     widen(reading)
     widen(writing)
     workbench = Workbench(config)
     connection = Connection(Endpoint(workbench), reading, writing)
-    loop = asyncio.get_running_loop()
-    signalled = asyncio.Event()
-
-    def on_signal() -> None:
-        if signalled.is_set():  # asked twice: no more patience
-            for task in asyncio.all_tasks():
-                if task is not main:
-                    task.cancel()
-        signalled.set()
-        connection.ended.set()
-
-    main = asyncio.current_task()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, on_signal)
+    life = Life(workbench, asked_for=asked_for, transport="stdio", warn=warn)
+    signalled = _on_signals(connection.ended, life)
     try:
         await connection.ended.wait()
         patience = FINISH_AFTER_EOF if source == "client" else None
         await connection.finish(FINISH_AFTER_SIGNAL if signalled.is_set() else patience)
     finally:
+        life.end()
         await workbench.close()
         os.set_blocking(writing, True)
+
+
+def _on_signals(end: asyncio.Event, life: Life) -> asyncio.Event:
+    """SIGTERM and SIGINT ask for the end, a second time with no more patience; SIGHUP for a reload."""
+    loop = asyncio.get_running_loop()
+    serving = asyncio.current_task()
+    signalled = asyncio.Event()
+
+    def leave() -> None:
+        if signalled.is_set():
+            for task in asyncio.all_tasks():
+                if task is not serving:
+                    task.cancel()
+        signalled.set()
+        end.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, leave)
+    loop.add_signal_handler(signal.SIGHUP, life.reload)
+    return signalled

@@ -12,7 +12,8 @@ from msgspec import Raw
 
 from .config import ToolboxConfig
 from .errors import ConnectFailed, OpeningFailed, shortened
-from .servers.base import Server, Tool
+from .servers.base import Server
+from .servers.tool import Tool
 from .wire.messages import encode
 
 _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
@@ -22,6 +23,8 @@ Detail = Literal["json", "signature"]
 
 
 class Toolbox:
+    """`config` and `servers` are replaced together when the configuration is loaded anew."""
+
     def __init__(self, config: ToolboxConfig, servers: Mapping[str, Server]) -> None:
         self.config = config
         self.servers = servers

@@ -19,6 +19,7 @@ from .errors import (
     ToolboxNotOpen,
     ToolboxUnknown,
     ToolNotFound,
+    ToolNotOffered,
     Unanswered,
 )
 from .journal import Journal, new_id
@@ -29,6 +30,7 @@ from .servers.call import Call
 from .servers.child import ChildServer
 from .servers.folder import FolderServer, InnerCall
 from .servers.processes import Processes
+from .servers.tool import Tool
 from .servers.unreachable import UnreachableServer
 from .toolbox import Toolbox
 
@@ -41,19 +43,30 @@ class Workbench:
         self.config = config
         self._processes = Processes()
         self._listeners: set[Callable[[], None]] = set()
-        self.toolboxes = {
-            name: Toolbox(toolbox, {key: self._server(entry) for key, entry in toolbox.servers.items()})
-            for name, toolbox in config.toolboxes.items()
-        }
-        log = config.log
-        self.journal = Journal(
-            log.path,
-            max_size=log.max_size,
-            keep=log.keep,
-            value_limit=log.value_limit,
-            redact=log.redact,
-            secrets=config.secrets,
-        )
+        self.calls = 0
+        self.errors = 0
+        self._farewells: set[asyncio.Task[None]] = set()
+        self.toolboxes: dict[str, Toolbox] = {}
+        self._arrange(config)
+        self.journal = _journal(config)
+
+    def reload(self, config: Config) -> None:
+        """Go on with another configuration.
+
+        Servers whose entries are the same keep their processes; changed and removed ones finish their calls
+        and are closed; new ones are connected when they are used.
+        """
+        before, self.config = self.config, config
+        servers = set(self._servers())
+        self._arrange(config)
+        for server in servers.difference(self._servers()):
+            task = asyncio.create_task(server.retire())
+            self._farewells.add(task)
+            task.add_done_callback(self._farewells.discard)
+        if config.log != before.log or config.secrets != before.secrets:
+            self.journal.close()
+            self.journal = _journal(config)
+        self._changed()
 
     def seen(self, scope: Scope) -> Mapping[str, Toolbox]:
         """The toolboxes that a caller may know of; the others do not exist for it."""
@@ -79,16 +92,14 @@ class Workbench:
         """
         ref = call.ref
         server = self._find(call)
-        if ref.name not in server.tools and server.connected:
-            raise ToolNotFound(ref)
+        if server.connected:
+            self._tool(server, ref)
         call.id = new_id()
         began, clock = time.time(), time.perf_counter()
         error: str | None = None
         try:
             await server.connect()
-            tool = server.tools.get(ref.name)
-            if tool is None:
-                raise ToolNotFound(ref)
+            tool = self._tool(server, ref)
             result = Result(await server.call(tool, call), server.modern)
             error = result.error_text
             return result
@@ -128,25 +139,32 @@ class Workbench:
 
     def callable_from(self, outer: Call) -> list[dict[str, object]]:
         """What a tool can call: its own folder first, then its toolbox, then the other open ones."""
-        home = self.toolboxes[outer.ref.toolbox]
-        others = (box for box in self.seen(outer.scope).values() if box.opened and box is not home)
-        toolboxes = [home, *others]
+        toolboxes = [toolbox for toolbox in self.seen(outer.scope).values() if toolbox.usable]
         entries = [entry for toolbox in toolboxes for entry in toolbox.entries()]
+        place = (outer.ref.toolbox, outer.ref.server)
         entries.sort(
-            key=lambda entry: (entry["toolbox"], entry["server"]) != (outer.ref.toolbox, outer.ref.server)
+            key=lambda entry: (entry["toolbox"] != place[0], (entry["toolbox"], entry["server"]) != place)
         )
         return entries
 
     async def _nearest(self, outer: Call, name: str) -> ToolRef:
-        toolbox = self.toolboxes[outer.ref.toolbox]
-        home = toolbox.servers[outer.ref.server]
-        server = home if name in home.tools else toolbox.find(name)
+        toolbox = self.toolboxes.get(outer.ref.toolbox)
+        if toolbox is None:  # the configuration has lost it since the outer call began
+            raise NameNotFound(name, outer.ref)
+        home = toolbox.servers.get(outer.ref.server)
+        server = home if home is not None and name in home.tools else toolbox.find(name)
         if server is None and not toolbox.opened:  # its server may be on its way
             await toolbox.open()
             server = toolbox.find(name)
         if server is None:
             raise NameNotFound(name, outer.ref)
         return ToolRef(outer.ref.toolbox, server.config.name, name)
+
+    def tool(self, ref: ToolRef) -> Tool | None:
+        """The tool, where it is offered now."""
+        toolbox = self.toolboxes.get(ref.toolbox)
+        server = toolbox.servers.get(ref.server) if toolbox is not None else None
+        return server.tools.get(ref.name) if server is not None else None
 
     def identify(self, name: str, scope: Scope) -> ToolRef | None:
         """A tool of this name in an open toolbox."""
@@ -162,11 +180,23 @@ class Workbench:
 
     async def close(self) -> None:
         """End every connection and every process."""
+        for farewell in self._farewells:
+            farewell.cancel()
         await asyncio.gather(*(server.close() for server in self._servers()))
         await self._processes.close()
         self.journal.close()
 
+    def _tool(self, server: Server, ref: ToolRef) -> Tool:
+        tool = server.tools.get(ref.name)
+        if tool is not None:
+            return tool
+        if ref.name in server.withheld:
+            raise ToolNotOffered(ref, server.withheld[ref.name])
+        raise ToolNotFound(ref)
+
     def _log(self, call: Call, began: float, cost: float, error: str | None) -> None:
+        self.calls += 1
+        self.errors += error is not None
         self.journal.write(
             ts=began,
             tool=call.ref.name,
@@ -186,6 +216,22 @@ class Workbench:
 
     def _servers(self) -> Iterable[Server]:
         return (server for toolbox in self.toolboxes.values() for server in toolbox.servers.values())
+
+    def _arrange(self, config: Config) -> None:
+        """Make the toolboxes what the configuration says, with the servers that we have where they fit."""
+        toolboxes: dict[str, Toolbox] = {}
+        for name, entry in config.toolboxes.items():
+            toolbox = self.toolboxes.get(name)
+            if toolbox is None:
+                toolbox = Toolbox(entry, {})
+            had = toolbox.servers
+            toolbox.config = entry
+            toolbox.servers = {
+                key: had[key] if key in had and had[key].config == server else self._server(server)
+                for key, server in entry.servers.items()
+            }
+            toolboxes[name] = toolbox
+        self.toolboxes = toolboxes
 
     def _server(self, config: ServerConfig) -> Server:
         if isinstance(config, ChildConfig):
@@ -212,3 +258,15 @@ class Workbench:
     def _changed(self) -> None:
         for listener in list(self._listeners):
             listener()
+
+
+def _journal(config: Config) -> Journal:
+    log = config.log
+    return Journal(
+        log.path,
+        max_size=log.max_size,
+        keep=log.keep,
+        value_limit=log.value_limit,
+        redact=log.redact,
+        secrets=config.secrets,
+    )

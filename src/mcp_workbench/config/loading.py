@@ -22,10 +22,8 @@ from .written import ConfigFile
 NOT_YET: dict[str, tuple[object, str]] = {
     "search": (True, "find_tools"),
     "http": ({}, "serving over HTTP"),
-    "readOnly": (False, "offering read-only tools alone"),
     "pinned": (False, "pins"),
     "url": (None, "remote servers"),
-    "idleShutdown": (None, "putting idle servers to sleep"),
     "record": (False, "recording results"),
 }
 

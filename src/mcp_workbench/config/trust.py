@@ -12,7 +12,7 @@ class Trust:
     """Kept in `trust.json` of the state folder; a file that cannot be read trusts nothing."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        self._file = os.path.join(state_folder(environ), "trust.json")
+        self.file = os.path.join(state_folder(environ), "trust.json")
 
     def holds(self, path: str, content: bytes) -> bool:
         return self.files().get(os.path.realpath(path)) == _digest(content)
@@ -20,7 +20,7 @@ class Trust:
     def files(self) -> dict[str, str]:
         """Digests of the trusted contents by path."""
         try:
-            with open(self._file, "rb") as file:
+            with open(self.file, "rb") as file:
                 return msgspec.json.decode(file.read(), type=dict[str, str])
         except (OSError, msgspec.MsgspecError, UnicodeError):
             return {}
@@ -37,12 +37,12 @@ class Trust:
         return known
 
     def _write(self, files: dict[str, str]) -> None:
-        private(os.path.dirname(self._file))
-        fresh = f"{self._file}.{os.getpid()}"
+        private(os.path.dirname(self.file))
+        fresh = f"{self.file}.{os.getpid()}"
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(descriptor, "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(files)))
-        os.replace(fresh, self._file)
+        os.replace(fresh, self.file)
 
 
 def _digest(content: bytes) -> str:

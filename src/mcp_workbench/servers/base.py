@@ -9,40 +9,13 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
-import msgspec
 from msgspec import Raw
 
 from ..config import ServerConfig
-from ..errors import ConnectFailed, RpcError, Unanswered
-from ..wire.messages import encode
+from ..errors import NOT_READ_ONLY, ConnectFailed, RpcError, Unanswered
 from .call import Call
 from .slots import Slots
-
-
-class Tool(msgspec.Struct):
-    """A tool as its server described it; the definition is its own words."""
-
-    name: str
-    definition: Raw
-    call_head: bytes
-    """The beginning of a `tools/call` for it, up to its arguments."""
-
-
-class _Named(msgspec.Struct):
-    name: str
-
-
-_decode_named = msgspec.json.Decoder(_Named).decode
-
-
-def read_tool(definition: Raw) -> Tool | None:
-    """None for a definition without a name: it could not be called."""
-    try:
-        name = _decode_named(definition).name
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    # The page that the definition came in need not be kept alive for it.
-    return Tool(name, Raw(bytes(definition)), b'{"name":%b,"arguments":' % encode(name))
+from .tool import Tool, read_tool
 
 
 class Server(ABC):
@@ -52,6 +25,8 @@ class Server(ABC):
         self.config = config
         self.tools: dict[str, Tool] = {}
         """What is offered, in the server's order, after the filters."""
+        self.withheld: dict[str, str] = {}
+        """Tools that are there and not offered, and why."""
         self.modern = False
         """The era it was found to live in when it was last connected."""
         self.listed = False
@@ -63,6 +38,10 @@ class Server(ABC):
         self.on_change = on_change
         self._slots = Slots(config.limits.concurrency, config.limits.queue)
         self._connecting: asyncio.Task[None] | None = None
+        self._active = 0
+        """Calls under way, waiting ones and inner ones included."""
+        self._sleep: asyncio.TimerHandle | None = None
+        self._rest: asyncio.Future[None] | None = None
 
     @property
     @abstractmethod
@@ -100,28 +79,62 @@ class Server(ABC):
 
     async def call(self, tool: Tool, call: Call) -> Raw:
         """The raw result of a call, in its limits. Raises ConnectFailed, Unanswered or RpcError."""
-        if not self.connected:
-            await self.connect()
-        if call.parent is not None:
-            return await self._call_in_time(tool, call)
-        await self._slots.take()
+        self._active += 1
         try:
-            return await self._call_in_time(tool, call)
+            if not self.connected:
+                await self.connect()
+            if call.parent is not None:
+                return await self._call_in_time(tool, call)
+            await self._slots.take()
+            try:
+                return await self._call_in_time(tool, call)
+            finally:
+                self._slots.give_back()
         finally:
-            self._slots.give_back()
+            self._active -= 1
+            if not self._active:
+                self._at_rest()
+
+    async def retire(self) -> None:
+        """Let the calls under way finish, then close. No new ones may come."""
+        while self._active:
+            self._rest = asyncio.get_running_loop().create_future()
+            await self._rest
+        await self.close()
 
     async def close(self) -> None:
+        if self._sleep is not None:
+            self._sleep.cancel()
         if self._connecting is not None:
             self._connecting.cancel()
         await self._disconnect()
 
     def offer(self, definitions: list[Raw]) -> None:
         """Take over a listing."""
-        self.listed = True
-        found = (read_tool(definition) for definition in definitions)
-        self.tools = {
-            tool.name: tool for tool in found if tool is not None and self.config.filters.allows(tool.name)
-        }
+        tools: dict[str, Tool] = {}
+        withheld: dict[str, str] = {}
+        for definition in definitions:
+            tool = read_tool(definition)
+            if tool is None or not self.config.filters.allows(tool.name):
+                continue
+            if self.config.read_only and not tool.read_only:
+                withheld[tool.name] = NOT_READ_ONLY
+            else:
+                tools[tool.name] = tool
+        self.tools, self.withheld, self.listed = tools, withheld, True
+
+    def _at_rest(self) -> None:
+        if self._rest is not None and not self._rest.done():
+            self._rest.set_result(None)
+        if (pause := self.config.limits.idle_shutdown) is not None:
+            if self._sleep is not None:
+                self._sleep.cancel()
+            self._sleep = asyncio.get_running_loop().call_later(pause, self._fall_asleep)
+
+    def _fall_asleep(self) -> None:
+        """Nobody used it for a while. The listing stays, and the next call wakes it."""
+        if not self._active and self._connecting is None and self.connected:
+            self._farewell = asyncio.create_task(self._disconnect())
 
     async def _connect_in_time(self) -> None:
         config = self.config
@@ -131,6 +144,8 @@ class Server(ABC):
             async with asyncio.timeout(config.limits.connect_timeout):
                 self.offer(await self._connect())
             self.failure = None
+            if not self._active:
+                self._at_rest()
         except (Unanswered, RpcError, TimeoutError) as error:
             reason = "connection timeout" if isinstance(error, TimeoutError) else error.reason
             words = self._last_words()

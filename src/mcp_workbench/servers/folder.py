@@ -22,11 +22,11 @@ from ..protocol.results import Result
 from ..protocol.session import Session
 from ..wire.messages import INTERNAL_ERROR, INVALID_PARAMS, encode
 from ..wire.peer import Peer, Request
-from .base import Tool
 from .call import Call
 from .environment import child_environment
 from .processes import Processes
 from .spawned import Program, SpawnedServer
+from .tool import Tool
 from .validation import Validator
 
 WORKER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "worker", "__main__.py")

@@ -19,11 +19,12 @@ from ..errors import RpcError, Unanswered
 from ..protocol.session import Era, IncompatibleServer, Session, open_session
 from ..wire.messages import EMPTY_OBJECT, METHOD_NOT_FOUND, encode
 from ..wire.peer import Peer, PeerClosed, Request
-from .base import Server, Tool
+from .base import Server
 from .call import Call
 from .processes import Process, Processes, StartFailed
 from .restarts import STARTS, Restarts
 from .stderr import Stderr
+from .tool import Tool
 
 LAST_WORDS_TIME = 0.5
 """Seconds to wait for a dead process's status and the rest of its stderr."""

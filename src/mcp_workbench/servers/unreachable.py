@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec import Raw
 
 from ..errors import Unanswered
-from .base import Server, Tool
+from .base import Server
 from .call import Call
+from .tool import Tool
 
 REASON = "remote servers (url) are not supported by this version"
 

@@ -1,0 +1,118 @@
+"""The life of a running workbench: its configuration file is watched, and commands can see how it is.
+
+What a changed configuration keeps and what it closes is the workbench's to decide.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+
+from .config import LOCAL_NAME, Trust, load
+from .errors import ConfigError, ConfigUnreadable
+from .runfile import RunFile
+from .workbench import Workbench
+
+POLL = 0.5
+"""Seconds between two looks. Asking for the state of one file costs microseconds, works on every file
+system, and does not care whether an editor writes in place or by renaming."""
+
+SETTLE = 0.1
+"""Seconds that a changed file must rest before it is read: editors empty a file before they fill it."""
+
+
+class Life:
+    """Begins with a running workbench and goes on until `end`."""
+
+    def __init__(
+        self,
+        workbench: Workbench,
+        *,
+        asked_for: bool,
+        transport: str,
+        warn: Callable[[str], None],
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        """`asked_for` says that the user named the configuration file, so that it needs no trust."""
+        self._workbench = workbench
+        self._environ = environ
+        self._warn = warn
+        self._path = workbench.config.path
+        self._needs_trust = not asked_for and os.path.basename(self._path or "") == LOCAL_NAME
+        self._state = self._look()
+        self._run = RunFile(environ)
+        self._transport = transport
+        self.problem: str | None = None
+        """Why the last change has no effect; None where it has."""
+        self._watching = asyncio.create_task(self._watch())
+
+    def end(self) -> None:
+        self._watching.cancel()
+        self._run.remove()
+
+    async def _watch(self) -> None:
+        while True:
+            self._tell()
+            await asyncio.sleep(POLL)
+            while (state := self._look()) != self._state:
+                await asyncio.sleep(SETTLE)
+                if state == self._look():
+                    self.reload()
+
+    def _tell(self) -> None:
+        self._run.write(
+            transport=self._transport,
+            config=self._path,
+            reload_error=self.problem,
+            calls=self._workbench.calls,
+            errors=self._workbench.errors,
+            log_dropped=self._workbench.journal.dropped,
+        )
+
+    def reload(self) -> None:
+        """Take over the file as it is now, or keep what there is and say why."""
+        if self._path is None:
+            return
+        self._state = self._look()
+        try:
+            content = self._read(self._path)
+            if self._needs_trust and not Trust(self._environ).holds(self._path, content):
+                self._refuse(f"{self._path} has changed and waits for: mcp-workbench trust {self._path}")
+                return
+            config = load(self._path, self._environ, content)
+        except ConfigError as error:
+            self._refuse(f"the changed configuration is not used. {error}")
+            return
+        self.problem = None
+        if config != self._workbench.config:
+            self._workbench.reload(config)
+            self._warn(f"configuration reloaded: {self._path}")
+
+    def _refuse(self, problem: str) -> None:
+        if problem != self.problem:
+            self._warn(problem)
+        self.problem = problem
+
+    def _read(self, path: str) -> bytes:
+        try:
+            with open(path, "rb") as file:
+                return file.read()
+        except OSError as error:
+            raise ConfigUnreadable(path, (error.strerror or str(error)).lower()) from None
+
+    def _look(self) -> object:
+        if self._path is None:
+            return None
+        files = [self._path]
+        if self._needs_trust:
+            files.append(Trust(self._environ).file)
+        return [_stamp(file) for file in files]
+
+
+def _stamp(path: str) -> object:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

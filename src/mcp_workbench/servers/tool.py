@@ -1,0 +1,52 @@
+"""A tool as its server described it."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from ..wire.messages import encode
+
+
+class Tool(msgspec.Struct):
+    name: str
+    definition: Raw
+    """The server's own words."""
+    call_head: bytes
+    """The beginning of a `tools/call` for it, up to its arguments."""
+    read_only: bool
+    """Whether it declares that it changes nothing."""
+
+
+class _Annotations(msgspec.Struct):
+    read_only: Raw = msgspec.field(name="readOnlyHint", default=Raw())
+
+
+class _Definition(msgspec.Struct):
+    name: str
+    annotations: Raw = Raw()
+
+
+_decode = msgspec.json.Decoder(_Definition).decode
+_decode_annotations = msgspec.json.Decoder(_Annotations).decode
+
+
+def read_tool(definition: Raw) -> Tool | None:
+    """None for a definition without a name: it could not be called."""
+    try:
+        read = _decode(definition)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    return Tool(
+        name=read.name,
+        definition=Raw(bytes(definition)),  # a copy, or the page that it came in would be kept alive
+        call_head=b'{"name":%b,"arguments":' % encode(read.name),
+        read_only=_is_read_only(read.annotations),
+    )
+
+
+def _is_read_only(annotations: Raw) -> bool:
+    try:
+        return bool(annotations) and bytes(_decode_annotations(annotations).read_only) == b"true"
+    except (msgspec.DecodeError, RecursionError):
+        return False
