@@ -53,7 +53,11 @@ def check_open(arguments: Raw, toolboxes: Iterable[str]) -> tuple[str, Literal["
         fields = None
     if fields is not None and fields.toolbox.strip():
         return fields.toolbox, fields.detail or None
-    raise InvalidParameters(_open_problems(arguments, toolboxes))
+    if problems := _open_problems(arguments, toolboxes):
+        raise InvalidParameters(problems)
+    # Nothing wrong but lone surrogates, which the fast decoder refuses: JSON all the same.
+    given = json.loads(bytes(arguments))
+    return given["toolbox"], given.get("detail")
 
 
 def check_use(arguments: Raw) -> tuple[ToolRef, Raw]:
@@ -68,7 +72,7 @@ def check_use(arguments: Raw) -> tuple[ToolRef, Raw]:
             return ToolRef(tool.toolbox, tool.server, tool.name), fields.arguments
     if problems := _use_problems(arguments):
         raise InvalidInvocation(problems)
-    # Nothing wrong but lone surrogates, which the fast decoder refuses: JSON all the same.
+    # Lone surrogates again.
     parts = members(bytes(arguments))
     return ToolRef(**json.loads(parts["tool"])), Raw(parts.get("arguments", EMPTY_OBJECT))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import msgspec
@@ -16,7 +17,7 @@ from .protocol import revisions
 from .protocol.results import Result
 from .servers.call import Call
 from .wire.lines import Piece
-from .wire.messages import EMPTY_OBJECT, INVALID_PARAMS, METHOD_NOT_FOUND, encode
+from .wire.messages import EMPTY_OBJECT, INVALID_PARAMS, METHOD_NOT_FOUND, NULL, encode, members
 from .workbench import Workbench
 
 FRESH_MS = 60_000
@@ -110,19 +111,17 @@ class Question:
 
     def _read_patiently(self, params: Raw) -> None:
         """Lone surrogates somewhere: the fast decoder refuses them, our reader of lines did not."""
-        from .wire.messages import members
-
         found = members(bytes(params))
-        self.params = _Params(arguments=Raw(found.pop("arguments", EMPTY_OBJECT)))
+        arguments = found.pop("arguments", EMPTY_OBJECT)
+        name = found.pop("name", NULL)
         try:
-            rest = b"{%b}" % b",".join(b"%b:%b" % (encode(key), value) for key, value in found.items())
-            arguments = self.params.arguments
-            self.params = _decode_params(rest)
-            self.params.arguments = arguments
+            self.params = _decode_params(encode({key: Raw(value) for key, value in found.items()}))
             if self.params.meta:
                 self._read_meta(_decode_meta(self.params.meta))
         except msgspec.DecodeError as error:
             raise RpcError(INVALID_PARAMS, f"Invalid params: {error}") from None
+        self.params.arguments = Raw(arguments)
+        self.params.name = json.loads(name)
 
 
 class Endpoint:

@@ -24,7 +24,6 @@ USE = "use_tool"
 HEARTBEAT = 2.0
 """Seconds between signs of life while a toolbox opens."""
 
-_OBJECT: dict[str, object] = {"type": "object"}
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 
 _OPEN_OUTPUT = {
@@ -41,8 +40,9 @@ _OPEN_OUTPUT = {
                     "name": {"type": "string"},
                     "toolbox": {"type": "string"},
                     "server": {"type": "string"},
-                    "description": {"type": "string"},
-                    "inputSchema": _OBJECT,
+                    # The server's own words, whatever they are: a strict client must not refuse the listing.
+                    "description": {},
+                    "inputSchema": {},
                     "signature": {"type": "string"},
                 },
                 "required": ["name", "toolbox", "server"],

@@ -100,6 +100,8 @@ class Connection:
                 request.answer(result)
         except RpcError as error:
             request.fail(error)
+        except Exception as error:
+            self._apologize(request, error)
 
     def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
         if method == "notifications/cancelled":
@@ -144,11 +146,15 @@ class Connection:
         except asyncio.CancelledError:
             request.drop()
             raise
-        except Exception as error:  # our own mistake; the client is owed an answer all the same
-            import traceback
+        except Exception as error:
+            self._apologize(request, error)
 
-            traceback.print_exc()
-            request.fail(RpcError(INTERNAL_ERROR, f"Internal error: {error}"))
+    def _apologize(self, request: Request, error: Exception) -> None:
+        """A mistake of ours; the client is owed an answer all the same."""
+        import traceback
+
+        traceback.print_exception(error)
+        request.fail(RpcError(INTERNAL_ERROR, f"Internal error: {error}"))
 
     def _subscribe(self, request: Request, question: Question) -> None:
         wanted = question.params.notifications.tools

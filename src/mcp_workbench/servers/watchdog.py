@@ -136,7 +136,10 @@ class Watchdog:
         return max(0.0, min(soonest, 0.05))
 
     def _receive(self) -> None:
-        data, descriptors, _, _ = socket.recv_fds(self._link, 1 << 16, 64)
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._link, 1 << 16, 64)
+        except ConnectionResetError:  # it died with our news unread
+            data, descriptors = b"", []
         self._descriptors += descriptors
         if not data:
             self._leaving = True

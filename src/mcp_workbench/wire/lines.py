@@ -116,10 +116,13 @@ class LineReader:
         for line in lines:
             if self._closed:
                 return
-            if len(line) > self._max_line:
-                self._on_overlong()
-            else:
-                self._on_line(line)
+            try:
+                if len(line) > self._max_line:
+                    self._on_overlong()
+                else:
+                    self._on_line(line)
+            except Exception as error:  # a mistake of ours; the lines behind this one are not to blame
+                self._loop.call_exception_handler({"message": "a line was not handled", "exception": error})
         if rest and not self._closed:
             self._keep(rest)
 

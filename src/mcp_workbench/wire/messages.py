@@ -161,7 +161,16 @@ def members(line: bytes) -> dict[str, bytes]:
 
 
 def encode(value: object) -> bytes:
-    return msgspec.json.encode(value)
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        # A lone surrogate that somebody sent us, in something that we quote: as an escape it is JSON.
+        import json
+
+        def plain(raw: object) -> object:
+            return json.loads(bytes(raw)) if isinstance(raw, Raw) else str(raw)
+
+        return json.dumps(value, default=plain).encode()
 
 
 def request(id: Piece, method: bytes, *params: Piece) -> tuple[Piece, ...]:

@@ -1,0 +1,76 @@
+"""How HTTP fails a request, told apart by what may be done about it.
+
+Unanswered
+├── NotReached        nothing was sent: whoever wants may try again
+├── ServerTrouble     a status of 500 and more: the server, or a proxy before it, is not well
+├── Cut               the connection ended before the answer came; the tool may have run
+├── SessionLost       the server has forgotten the session; nothing was run
+├── LoginNeeded       a person has to log in
+└── Refused           anything else that is no answer: a status, a redirect, a body that makes no sense
+"""
+
+from __future__ import annotations
+
+from ...errors import Unanswered
+
+
+class NotReached(Unanswered):
+    """`final` where another attempt would end the same way: a name that does not exist, a bad certificate."""
+
+    def __init__(self, origin: str, cause: str, *, final: bool = False) -> None:
+        self.final = final
+        super().__init__(f"{origin} cannot be reached: {cause}")
+
+
+class ServerTrouble(Unanswered):
+    def __init__(self, status: int, phrase: str, said: str) -> None:
+        self.status = status
+        super().__init__(_status_line(status, phrase, said))
+
+
+class Cut(Unanswered):
+    """`repeatable` says whether the call could have been made a second time."""
+
+    def __init__(self, during: str = "before the answer came") -> None:
+        super().__init__(f"the connection was cut {during}")
+
+
+class NotRepeated(Cut):
+    def __init__(self) -> None:
+        super().__init__(
+            "during the call, which was not repeated because the tool does not say that it is "
+            "read-only or idempotent"
+        )
+
+
+class SessionLost(Unanswered):
+    def __init__(self) -> None:
+        super().__init__("the server has ended the session")
+
+
+class LoginNeeded(Unanswered):
+    """`place` is the joined form that the command takes."""
+
+    def __init__(self, place: str, why: str = "it needs a login") -> None:
+        self.place = place
+        super().__init__(f"{why}; run: mcp-workbench login {place}")
+
+
+class Refused(Unanswered):
+    pass
+
+
+class BadStatus(Refused):
+    def __init__(self, status: int, phrase: str, said: str, hint: str = "") -> None:
+        self.status = status
+        super().__init__(_status_line(status, phrase, said) + hint)
+
+
+class BadRedirect(Refused):
+    def __init__(self, target: str, why: str) -> None:
+        super().__init__(f"its redirect to {target} was not followed: {why}")
+
+
+def _status_line(status: int, phrase: str, said: str) -> str:
+    line = f"HTTP {status} {phrase}".rstrip()
+    return f"{line}: {said}" if said else line

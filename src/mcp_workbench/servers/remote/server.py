@@ -1,0 +1,264 @@
+"""A server that lives elsewhere: one lasting session with it, repaired when it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Raw
+
+from ...config import RemoteConfig
+from ...errors import RpcError, Unanswered
+from ...protocol.session import Era, IncompatibleServer, Session, open_session
+from ..base import Server, Tool
+from ..call import Call
+from .failures import Cut, NotReached, NotRepeated, ServerTrouble, SessionLost
+
+if TYPE_CHECKING:
+    from .channel import Channel
+    from .site import Site
+    from .stamps import Stamps
+
+PAUSES = (1.0, 2.0, 4.0)
+"""Seconds between the attempts to reach a server, give or take a quarter."""
+
+LONGEST_PAUSE = 60.0
+HEADER_MISMATCH = -32020
+
+
+class _Annotations(msgspec.Struct):
+    read_only: bool = msgspec.field(name="readOnlyHint", default=False)
+    idempotent: bool = msgspec.field(name="idempotentHint", default=False)
+
+
+class _Annotated(msgspec.Struct):
+    annotations: _Annotations = msgspec.field(default_factory=_Annotations)
+
+
+class Link:
+    """One session, and the channel that it is held on."""
+
+    def __init__(self, channel: Channel, session: Session) -> None:
+        self.channel = channel
+        self.session = session
+
+
+class RemoteServer(Server):
+    """Also the Listener of what the server says by itself."""
+
+    config: RemoteConfig
+
+    def __init__(self, config: RemoteConfig, on_change: Callable[[], None]) -> None:
+        super().__init__(config, on_change)
+        self._site: Site | None = None
+        self._stamps: Stamps | None = None
+        self._link: Link | None = None
+        self._era: Era | None = None
+        self._chores: set[asyncio.Task[None]] = set()
+        self._relisting = False
+        self._stale = False
+
+    @property
+    def connected(self) -> bool:
+        return self._link is not None
+
+    def _last_words(self) -> str:
+        return ""
+
+    def _timed_out(self, since: float) -> None:
+        return  # a request that is given up takes its own connection with it, and nobody else's
+
+    async def close(self) -> None:
+        await super().close()
+        if self._site is not None:
+            await self._site.close()
+
+    # Coming and going
+
+    async def _connect(self) -> list[Raw]:
+        await self._disconnect()
+        link = await self._reach()
+        tools = await self._list(link.session)
+        self._link = link
+        if link.session.tells_of_tools:
+            if link.session.modern:
+                self._chore(self._subscribe(link))
+            else:
+                link.channel.listen()
+        return tools
+
+    async def _reach(self) -> Link:
+        """Greet the server, again after a pause where it is not there or not well."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self.config.limits.connect_timeout
+        for pause in (*PAUSES, None):
+            try:
+                return await self._greet()
+            except (NotReached, ServerTrouble) as trouble:
+                if pause is None or (isinstance(trouble, NotReached) and trouble.final):
+                    raise
+                pause *= random.uniform(0.75, 1.25)
+                if loop.time() + pause >= end:
+                    raise  # its own reason is worth more than "time-out"
+            await asyncio.sleep(pause)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _greet(self) -> Link:
+        channel = self._channel()
+        try:
+            await channel.open()
+            session = await open_session(channel, self._era)
+        except BaseException as error:
+            await channel.close(say_goodbye=False)
+            if isinstance(error, IncompatibleServer):
+                raise Unanswered(str(error)) from None
+            raise
+        # Whoever ran this address may have replaced the server since, so this is not remembered for ever.
+        return Link(channel, session)
+
+    def _channel(self) -> Channel:
+        # httpx2 is not imported before somebody needs it.
+        from .credentials import Fixed
+        from .site import Site
+        from .sse import SseChannel
+        from .stamps import Stamps
+        from .streamable import StreamableChannel
+
+        config, limits = self.config, self.config.limits
+        if self._site is None:
+            self._site = Site(
+                config.url,
+                config.headers,
+                Fixed(),
+                connections=limits.connections,
+                connect_timeout=limits.connect_timeout,
+            )
+        self._site.forget_redirects()
+        if config.transport == "sse":
+            return SseChannel(self._site, self, max_message=limits.max_line)
+        self._stamps = Stamps()
+        return StreamableChannel(
+            self._site, self, self._stamps, max_message=limits.max_line, connections=limits.connections
+        )
+
+    async def _disconnect(self) -> None:
+        for chore in list(self._chores):
+            chore.cancel()
+        link, self._link = self._link, None
+        if link is not None:
+            await link.channel.close(say_goodbye=True)
+
+    async def _lost(self, link: Link) -> None:
+        """The session is gone; whoever needs it next connects again."""
+        if self._link is link:
+            self._link = None
+            await link.channel.close(say_goodbye=False)
+
+    # Listing and calling
+
+    async def _list(self, session: Session) -> list[Raw]:
+        definitions, _ = await session.list_tools()
+        if not session.modern or self._stamps is None:
+            return definitions
+        usable, unusable = self._stamps.learn(definitions)
+        config = self.config
+        self.notes = [
+            f"Tool '{name}' of server '{config.name}' in toolbox '{config.toolbox}' is left out: {why}"
+            for name, why in unusable.items()
+        ]
+        return usable
+
+    async def _call(self, tool: Tool, call: Call) -> Raw:
+        link = await self._linked()
+        try:
+            return await self._exchange(link, tool, call)
+        except (SessionLost, NotReached):
+            await self._lost(link)
+        except (Cut, ServerTrouble) as trouble:
+            if not _may_be_repeated(tool):
+                raise NotRepeated from None if isinstance(trouble, Cut) else trouble
+        except RpcError as error:
+            if error.code != HEADER_MISMATCH:
+                raise
+            # The tool's schema has changed since, and with it the headers that repeat its arguments.
+            self.offer(await self._list(link.session))
+            self.on_change()
+        return await self._exchange(await self._linked(), tool, call)
+
+    async def _linked(self) -> Link:
+        """Raises ConnectFailed."""
+        while self._link is None:
+            await self.connect()
+        return self._link
+
+    async def _exchange(self, link: Link, tool: Tool, call: Call) -> Raw:
+        return await link.session.call(
+            tool.call_head, call.arguments, call.meta, extra=call.extra, on_progress=call.on_progress
+        )
+
+    # What the server says by itself
+
+    def on_notification(self, method: str) -> None:
+        if method == "notifications/tools/list_changed" and self._link is not None:
+            self._tools_changed()
+
+    def on_lost(self, channel: Channel) -> None:
+        link = self._link
+        if link is not None and link.channel is channel:
+            self._link = None
+
+    async def _subscribe(self, link: Link) -> None:
+        """A modern server tells of changes for as long as the request stands, so it is made to stand."""
+        pause = PAUSES[0]
+        while self._link is link:
+            began = asyncio.get_running_loop().time()
+            try:
+                await link.session.listen_for_tools()
+            except RpcError:
+                return  # it does not do that after all
+            except Unanswered:
+                pass
+            if asyncio.get_running_loop().time() - began > LONGEST_PAUSE:
+                pause = PAUSES[0]
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+            self._tools_changed()  # who knows what was missed
+
+    def _tools_changed(self) -> None:
+        self._stale = True
+        if not self._relisting:
+            self._relisting = True
+            self._chore(self._relist())
+
+    async def _relist(self) -> None:
+        """However often the server says so meanwhile, one more listing is enough."""
+        changed = False
+        try:
+            while self._stale and self._link is not None:
+                self._stale = False
+                async with asyncio.timeout(self.config.limits.connect_timeout):
+                    self.offer(await self._list(self._link.session))
+                changed = True
+        except (RpcError, Unanswered, TimeoutError):
+            pass  # the last listing stands; a server that went away is listed anew when it is back
+        finally:
+            self._relisting = False
+        if changed:
+            self.on_change()
+
+    def _chore(self, work: Coroutine[Any, Any, None]) -> None:
+        """Work that nobody waits for."""
+        task = asyncio.create_task(work)
+        self._chores.add(task)
+        task.add_done_callback(self._chores.discard)
+
+
+def _may_be_repeated(tool: Tool) -> bool:
+    with contextlib.suppress(msgspec.DecodeError, RecursionError):
+        said = msgspec.json.decode(tool.definition, type=_Annotated).annotations
+        return said.read_only or said.idempotent
+    return False

@@ -1,0 +1,112 @@
+"""The transport of 2024-11-05: one stream of events for all that the server says, and POSTs to an address
+that the stream begins with."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from urllib.parse import urljoin, urlsplit
+
+import httpx2
+from msgspec import Raw
+
+from ...wire import messages
+from ...wire.lines import Piece
+from .channel import Channel, Listener, cut_when_broken
+from .events import EventReader, TooLong
+from .failures import Cut, Refused, SessionLost
+from .site import Site
+
+
+class SseChannel(Channel):
+    def __init__(self, site: Site, listener: Listener, *, max_message: int) -> None:
+        super().__init__(site, listener, max_message=max_message)
+        self._endpoint: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._ended = False
+
+    async def open(self) -> None:
+        """Raises what `Site.send` raises, and Refused."""
+        response = await self.site.send("GET", {"accept": "text/event-stream", "cache-control": "no-store"})
+        if not response.is_success:
+            refusal = await self._refusal(response)
+            await response.aclose()
+            raise refusal
+        self._chore(self._hear(response))
+        await asyncio.shield(self._endpoint)
+
+    async def request(
+        self,
+        method: bytes,
+        *params: Piece,
+        id: bytes | None = None,
+        on_progress: Callable[[Raw], None] | None = None,
+        cancel: bool = True,
+    ) -> Raw:
+        if self._ended:
+            raise SessionLost
+        await self._announcements()
+        id = id or self.next_id()
+        with self._waiting(id, on_progress) as reply:
+            body = b"".join(bytes(piece) for piece in messages.request(id, method, *params))
+            await self._deliver(body.rstrip(b"\n"))
+            try:
+                return await reply
+            except asyncio.CancelledError:
+                if cancel:
+                    reason = b'{"requestId":%b,"reason":"no longer needed"}' % id
+                    self._soon(*messages.notification(b'"notifications/cancelled"', reason))
+                raise
+
+    def listen(self) -> None:
+        return  # there is but one stream, and it is open
+
+    async def close(self, *, say_goodbye: bool) -> None:
+        await self._end_chores()
+
+    async def _deliver(self, message: bytes) -> None:
+        endpoint = await self._endpoint
+        response = await self.site.send("POST", {"content-type": "application/json"}, message, to=endpoint)
+        try:
+            if response.status_code == 404:
+                raise SessionLost
+            if not response.is_success:
+                raise await self._refusal(response)
+        finally:
+            await response.aclose()
+
+    async def _hear(self, response: httpx2.Response) -> None:
+        reader = EventReader(self.max_message)
+        failure: Exception = Cut()
+        try:
+            with cut_when_broken():
+                async for chunk in response.aiter_bytes():
+                    for event in reader.feed(chunk):
+                        if event.kind == b"endpoint":
+                            self._take_endpoint(event.data.decode(errors="replace"))
+                        elif event.data:
+                            self._receive(event.data)
+        except TooLong:
+            failure = Refused(f"its answer is over limits.maxLine ({self.max_message} bytes)")
+        except (Cut, Refused) as error:
+            failure = error
+        finally:
+            self._ended = True
+            self._fail(failure)
+            self._listener.on_lost(self)
+            await response.aclose()
+
+    def _take_endpoint(self, said: str) -> None:
+        ours = urlsplit(str(self.site.url))
+        theirs = urlsplit(urljoin(str(self.site.url), said))
+        if (ours.scheme, ours.netloc.rpartition("@")[2]) != (theirs.scheme, theirs.netloc):
+            raise Refused("it wants its messages sent to another host")
+        if not self._endpoint.done():
+            self._endpoint.set_result(said)
+
+    def _fail(self, failure: Exception) -> None:
+        for waiting in (self._endpoint, *(pending.reply for pending in self._pending.values())):
+            if not waiting.done():
+                waiting.set_exception(failure)
+        with contextlib.suppress(Exception):
+            self._endpoint.exception()
