@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -20,7 +20,7 @@ schema = {
         "action": {
             "type": "string",
             "enum": ["now", "convert", "difference"],
-            "description": "now: needs nothing; convert: needs time and to_zone; difference: needs time and until",
+            "description": "now; convert, with time and to_zone; difference, with time and until",
         },
         "zone": {"type": "string", "description": f"{_ZONE}; default UTC"},
         "time": {"type": "string", "description": _TIME},
@@ -62,10 +62,10 @@ def _time(arguments: dict[str, Any], name: str, zone: ZoneInfo) -> datetime:
     if time.tzinfo is not None:
         return time
     time = time.replace(tzinfo=zone)
-    if time.astimezone(timezone.utc).astimezone(zone).replace(tzinfo=None) != time.replace(tzinfo=None):
+    if time.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != time.replace(tzinfo=None):
         raise ValueError(f"{name}: {text} does not exist in {zone}: the clocks are put forward over it")
     # Across zones two times are compared in UTC; within one, Python would compare the clock faces.
-    return time.astimezone(timezone.utc)
+    return time.astimezone(UTC)
 
 
 def _needed(arguments: dict[str, Any], name: str) -> str:
@@ -78,4 +78,6 @@ def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError(f"{name!r} is no time zone that this machine knows; use a name such as Europe/Paris") from None
+        raise ValueError(
+            f"{name!r} is no time zone that this machine knows; use a name such as Europe/Paris"
+        ) from None

@@ -5,8 +5,16 @@ import sys
 import typer
 
 from .check import check
+from .demo import demo
 from .logs import logs
+from .new import new
 from .trust import trust
+
+
+def show_demo() -> None:
+    """A short session on the embedded default, printed as it goes."""
+    raise typer.Exit(demo())
+
 
 app = typer.Typer(
     name="mcp-workbench",
@@ -17,8 +25,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(check)
+app.command(name="demo")(show_demo)
 app.command()(logs)
 app.command()(trust)
+app.add_typer(new, name="new")
 
 
 def run(argv: list[str]) -> int:

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 # A file is known by its inode and its beginning: an inode alone is used again, a name moves on at rotation.
 _BEGINNING = 4096
-_BLOCK = 65536
+_BLOCK = 4096
 # What goes on for longer without a newline is no line of ours.
 _LONGEST = 16 << 20
 

@@ -31,13 +31,13 @@ create table files (
 create table names (number integer primary key, name text not null unique);
 create table calls (
     place integer primary key, ts integer, tool integer, server integer, toolbox integer,
-    failed integer, cost real, caller text, id text, root text
+    failed integer, cost real, caller text, id text, root text -- null where it is the call itself
 );
 create index by_time on calls (ts, tool);
 create index by_tool on calls (tool, ts);
 create index by_failure on calls (ts) where failed = 1;
 create index by_id on calls (id);
-create index by_root on calls (root) where root <> id;
+create index by_root on calls (root) where root is not null;
 """
 
 
@@ -54,6 +54,8 @@ class _Line(msgspec.Struct):
 
 
 _read = msgspec.json.Decoder(_Line).decode
+_UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OverflowError)
+_BEGINNING = b'{"ts":"'
 
 
 class Index:
@@ -63,7 +65,6 @@ class Index:
         self._path = path
         self._beside = f"{path}.index.sqlite"
         self._files: dict[int, OpenFile] = {}
-        self._names: dict[str, int] = {}
         self._database = self._open(self._beside)
 
     def refresh(self) -> None:
@@ -99,7 +100,6 @@ class Index:
         self._close_files()
 
     def _open(self, file: str) -> sqlite3.Connection:
-        self._names.clear()
         try:
             return _prepare(file)
         except sqlite3.OperationalError:
@@ -141,40 +141,15 @@ class Index:
         (done,) = self.rows("select done from files where number = ?", (number,))[0]
         for offset, block in file.blocks(done, _BATCH):
             self._database.execute("begin immediate")
-            lines = _Lines(offset, block)
+            calls = _Calls(block, (number << PLACE) + offset, _Names(self._database))
             self._database.executemany(
-                "insert or ignore into calls values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                self._calls(number << PLACE, lines),
+                "insert or ignore into calls values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", calls
             )
             self._database.execute(
                 "update files set done = ?, skipped = skipped + ? where number = ? and done = ?",
-                (offset + len(block), lines.skipped, number, offset),
+                (offset + len(block), calls.skipped, number, offset),
             )
             self._database.execute("commit")
-
-    def _calls(self, base: int, lines: _Lines) -> Iterator[tuple[object, ...]]:
-        name = self._name
-        for offset, line in lines:
-            yield (
-                base + offset,
-                round(line.ts.timestamp() * 1000),
-                name(line.tool),
-                name(line.server),
-                name(line.toolbox),
-                line.stat == "error",
-                line.cost,
-                line.caller,
-                line.id,
-                line.root,
-            )
-
-    def _name(self, name: str) -> int:
-        number = self._names.get(name)
-        if number is None:
-            self._database.execute("insert or ignore into names (name) values (?)", (name,))
-            (number,) = self._database.execute("select number from names where name = ?", (name,)).fetchone()
-            self._names[name] = number
-        return number
 
     def _close_files(self) -> None:
         for file in self._files.values():
@@ -189,7 +164,7 @@ def _prepare(file: str) -> sqlite3.Connection:
     database = sqlite3.connect(file, timeout=30, isolation_level=None)
     try:
         database.execute("pragma journal_mode = wal")
-        database.execute("pragma synchronous = normal")
+        database.execute("pragma synchronous = off")  # what a power failure takes is in the files
         database.execute("pragma cache_size = -65536")
         database.execute("begin immediate")
         (version,) = database.execute("pragma user_version").fetchone()
@@ -208,32 +183,60 @@ def _prepare(file: str) -> sqlite3.Connection:
     return database
 
 
-class _Lines:
-    """The readable lines of a block, each with its offset in the file; the others are counted."""
+class _Names(dict[str, int]):
+    """The number of each name, given out as names come. Good for one transaction."""
 
-    def __init__(self, offset: int, block: bytes) -> None:
-        self._offset = offset
+    def __init__(self, database: sqlite3.Connection) -> None:
+        super().__init__(database.execute("select name, number from names"))
+        self._database = database
+
+    def __missing__(self, name: str) -> int:
+        added = self._database.execute("insert into names (name) values (?) returning number", (name,))
+        self[name] = number = added.fetchone()[0]
+        return number
+
+
+class _Calls:
+    """The rows of a block's lines; the lines that cannot be read are counted."""
+
+    def __init__(self, block: bytes, place: int, names: _Names) -> None:
         self._block = block
+        self._place = place
+        self._names = names
         self.skipped = 0
 
-    def __iter__(self) -> Iterator[tuple[int, _Line]]:
-        offset = self._offset
+    def __iter__(self) -> Iterator[tuple[object, ...]]:
+        place, names = self._place, self._names
         for text in self._block.split(b"\n"):
             try:
-                yield offset, _read(text)
-            except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+                line = _read(text)
+                yield (
+                    place,
+                    round(line.ts.timestamp() * 1000),
+                    names[line.tool],
+                    names[line.server],
+                    names[line.toolbox],
+                    line.stat == "error",
+                    line.cost,
+                    line.caller,
+                    line.id,
+                    line.root if line.root != line.id else None,
+                )
+            except _UNREADABLE:
                 if text:
                     self.skipped += 1
-                    yield from self._behind_a_torn_line(offset, text)
-            offset += len(text) + 1
+                    yield from self._behind_a_torn_line(text, place)
+            place += len(text) + 1
 
-    def _behind_a_torn_line(self, offset: int, text: bytes) -> Iterator[tuple[int, _Line]]:
+    def _behind_a_torn_line(self, text: bytes, place: int) -> Iterator[tuple[object, ...]]:
         """Half a line, of a process killed while writing, has the next process's line right behind it."""
-        start = 0
-        while (start := text.find(b'{"ts":"', start + 1)) > 0:
-            with suppress(msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-                yield offset + start, _read(text[start:])
+        start = text.find(_BEGINNING, 1)
+        while start > 0:
+            with suppress(*_UNREADABLE):
+                _read(text[start:])
+                yield from _Calls(text[start:], place + start, self._names)
                 return
+            start = text.find(_BEGINNING, start + 1)
 
 
 def _range(number: int) -> tuple[int, int]:

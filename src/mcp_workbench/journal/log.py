@@ -75,11 +75,11 @@ class Log:
 
     def chain(self, id: str) -> list[Found]:
         """All calls of the chain that this call is part of, in the order in which they began."""
-        rows = self._index.rows("select root from calls where id = ?", (id,))
+        rows = self._index.rows("select coalesce(root, id) from calls where id = ?", (id,))
         root = rows[0][0] if rows else id
         places = self._index.rows(
             "select place, ts, id from calls where id = ?"
-            " union all select place, ts, id from calls where root = ? and root <> id order by ts, id",
+            " union all select place, ts, id from calls where root = ? order by ts, id",
             (root, root),
         )
         return list(self._read(places))

@@ -30,8 +30,6 @@ _STEMS = (
     "jwt",
     "connection",
 )
-# Escapes that can spell any character, so that neither a key nor a secret can be recognised as written.
-_ESCAPES = ("\\u", "\\/")
 # A secret of several lines (a private key) is often quoted line by line; shorter lines are not telling.
 _LINE = 16
 # What a pattern of the user's own may find is of unknown length; this much is assumed.
@@ -62,13 +60,16 @@ class Mask:
         # Known secrets first, the longest first: no pattern may uncover the rest of one.
         self._known = [re.compile("|".join(map(re.escape, forms)))] if forms else []
         self._patterns = self._known + self._own
-        self._needles = (*_ESCAPES, *_STEMS, *(escape(form).casefold() for form in forms))
+        self._needles = (*_STEMS, *(escape(form).casefold() for form in forms))
         self.margin = max(map(len, forms), default=0) + _MARGIN
         """How much of a text must be seen behind a place to know whether a secret begins before it."""
 
     def may_touch(self, json: str) -> bool:
         """Whether anything in this JSON text could need masking; False is certain, True is a suspicion."""
         if self._own:
+            return True
+        # These escapes can spell any key and any secret in another way; the others are the only way there is.
+        if "\\" in json and ("\\u" in json or "\\/" in json):
             return True
         folded = json.casefold()
         for needle in self._needles:  # noqa: SIM110 - three times as fast as any()

@@ -19,7 +19,7 @@ from .forms import Tool
 from .imports import FolderModules, Source, module_name
 from .loops import Loops
 from .problems import ImportHangs, Problem, RepeatedName, Unsafe
-from .sources import Stamp, scan
+from .sources import Sources, Stamp
 from .versions import DESTROY_SECONDS, Version
 
 IMPORT_SECONDS = 10.0
@@ -65,6 +65,7 @@ class Library:
         self._loops = loops
         self._changed = changed
         self._lock = threading.RLock()
+        self._sources = Sources(folder)
         self._stamps: dict[str, Stamp] = {}
         self._files: dict[str, ToolFile] = {}
         self._tools: dict[str, tuple[Tool, ToolFile]] = {}
@@ -81,7 +82,7 @@ class Library:
         """Compare the folder with what is loaded, and begin to load what changed."""
         with self._lock:
             try:
-                stamps = scan(self._folder)
+                stamps = self._sources.look()
                 problem = None
             except Problem as found:
                 stamps = {}

@@ -11,7 +11,7 @@ from typing import Any
 
 from .content import jsonable
 
-READ_SIZE = 1 << 20
+READ_SIZE = 1 << 16  # a buffer of this size is quick to get; one of a megabyte costs more than a call
 
 encode_json = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=jsonable

@@ -1,0 +1,54 @@
+"""Fixtures for every test: configurations in files, and real workbenches that must end well."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.launch import Launcher, write_config
+
+
+@pytest.fixture
+def config_file(tmp_path: Path) -> Callable[[Mapping[str, Any]], Path]:
+    """Writes a configuration into the test's folder and returns its path."""
+    return lambda config: write_config(tmp_path, config)
+
+
+@pytest.fixture
+def workbench(tmp_path: Path) -> Iterator[Launcher]:
+    """Starts workbenches: `client = workbench(configuration)`."""
+    with Launcher(tmp_path) as launcher:
+        yield launcher
+
+
+@pytest.fixture(scope="module")
+def shared_workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
+    """The same for a module's tests, where they do not get into each other's way."""
+    with Launcher(tmp_path_factory.mktemp("shared")) as launcher:
+        yield launcher
+
+
+# With MCP_WORKBENCH_NO_SKIPS a test that was skipped is a failure: where everything is installed, nothing
+# may go untested unnoticed.
+
+
+def _unwanted_skips(config: pytest.Config) -> list[Any]:
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+    return reporter.stats.get("skipped", []) if os.environ.get("MCP_WORKBENCH_NO_SKIPS") else []
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if _unwanted_skips(session.config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if skips := _unwanted_skips(config):
+        terminalreporter.section("skipped, which MCP_WORKBENCH_NO_SKIPS does not allow", red=True)
+        for report in skips:
+            _, _, reason = report.longrepr
+            terminalreporter.line(f"{report.nodeid}: {reason}")

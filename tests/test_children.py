@@ -1,0 +1,498 @@
+"""Child servers at work: side by side, in any order, in both eras, and through every kind of mishap."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.client import Client, invocation, is_notification, text
+from tests.support.launch import Launcher, child, configuration, toolbox
+
+PROGRESS = "notifications/progress"
+
+
+@pytest.fixture(scope="module")
+def client(shared_workbench: Launcher) -> Client:
+    config = configuration(
+        dev=toolbox(echo=child("echo"), other=child("echo"), modern=child("modern"), noisy=child("noisy")),
+        twin=toolbox(echo=child("echo")),
+    )
+    client = shared_workbench(config)
+    client.initialize()
+    client.open("dev")
+    return client
+
+
+def start_use(client: Client, ref: str, arguments: dict[str, Any], **meta: Any) -> int:
+    params: dict[str, Any] = {"name": "use_tool", "arguments": invocation(ref, arguments)}
+    return client.start_request("tools/call", {**params, "_meta": meta} if meta else params)
+
+
+def pid_of(client: Client, ref: str = "dev/echo/about") -> int:
+    return json.loads(text(client.use(ref)))["pid"]
+
+
+def failed(ref: str) -> str:
+    toolbox_name, server, name = ref.split("/")
+    return f"Error executing tool '{name}' in server '{server}' (toolbox '{toolbox_name}'): "
+
+
+# Concurrency
+
+
+def test_calls_to_one_server_finish_in_any_order(client: Client) -> None:
+    ids = [start_use(client, "dev/echo/slow", {"seconds": seconds}) for seconds in (0.4, 0.2, 0.0)]
+    for id in ids:
+        client.response(id)
+    order = [each["id"] for each in client.messages if each.get("id") in ids]
+    assert order == ids[::-1]
+
+
+def test_one_slow_call_holds_up_nothing(client: Client) -> None:
+    slow = start_use(client, "dev/echo/slow", {"seconds": 1})
+    began = time.monotonic()
+    for number in range(100):
+        assert text(client.use("dev/echo/echo", {"n": number})) == json.dumps({"n": number})
+    assert time.monotonic() - began < 1
+    assert text(client.response(slow)["result"]) == "slept 1"
+
+
+def test_progress_reaches_the_client_under_its_own_token(client: Client) -> None:
+    id = start_use(client, "dev/echo/progress", {"steps": 5}, progressToken="mine")
+    client.response(id)
+    told = [each["params"] for each in client.notifications(PROGRESS)]
+    mine = [each for each in told if each["progressToken"] == "mine"]
+    assert [each["progress"] for each in mine] == [1, 2, 3, 4, 5]
+    assert [each["x"] for each in mine] == [[1], [2], [3], [4], [5]]
+
+    assert client.messages[-1]["id"] == id
+
+
+def test_progress_of_two_calls_is_not_mixed_up(client: Client) -> None:
+    tokens = [7, "7", "x"]
+    ids = [
+        start_use(client, "dev/echo/progress", {"steps": 10, "pause": 0.005}, progressToken=token)
+        for token in tokens
+    ]
+    for id in ids:
+        client.response(id)
+    told = [each["params"] for each in client.notifications(PROGRESS)]
+    for token in tokens:
+        steps = [each["progress"] for each in told if each["progressToken"] == token]
+        assert steps == list(range(1, 11))
+
+
+def test_without_a_token_no_progress_is_asked_for(client: Client) -> None:
+    seen = json.loads(text(client.use("dev/echo/seen", {"a": 1})))
+    assert seen["name"] == "seen"
+    assert seen["arguments"] == {"a": 1}
+    assert "progressToken" not in seen.get("_meta", {})
+
+
+def test_opening_reports_progress_while_it_takes_time(workbench: Launcher, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    config = configuration(dev=toolbox(echo=child("echo"), late=child("starting", "waits", str(ready))))
+    client = workbench(config)
+    params = {"name": "open_toolbox", "arguments": {"toolbox": "dev"}, "_meta": {"progressToken": 5}}
+    id = client.start_request("tools/call", params)
+    client.wait_for(lambda each: is_notification(each, PROGRESS))
+    ready.touch()
+    client.response(id)
+    told = [each["params"] for each in client.notifications(PROGRESS)]
+    assert {each["progressToken"] for each in told} == {5}
+    steps = [each["progress"] for each in told]
+    assert steps == sorted(set(steps))
+    assert steps[-1] == told[-1]["total"] == 2
+
+
+# Openings
+
+
+def test_many_openings_at_once_start_one_process_per_server(workbench: Launcher, tmp_path: Path) -> None:
+    starts = [tmp_path / f"starts{number}" for number in range(3)]
+    servers = {f"s{n}": child("echo", env={"STARTS": str(path)}) for n, path in enumerate(starts)}
+    client = workbench(configuration(dev=toolbox(**servers)))
+    ids = [
+        client.start_request("tools/call", {"name": "open_toolbox", "arguments": {"toolbox": "dev"}})
+        for _ in range(20)
+    ]
+    answers = [client.response(id)["result"]["structuredContent"] for id in ids]
+    assert all(answer == answers[0] for answer in answers)
+    assert answers[0]["servers_connected"] == 3
+    client.open("dev")
+    assert [len(path.read_text().splitlines()) for path in starts] == [1, 1, 1]
+
+
+def test_each_toolbox_has_its_own_connections(client: Client) -> None:
+    client.open("twin")
+    assert len({pid_of(client), pid_of(client, "twin/echo/about"), pid_of(client, "dev/other/about")}) == 3
+
+
+def test_while_a_toolbox_opens_a_call_waits_for_its_own_server_only(
+    workbench: Launcher, tmp_path: Path
+) -> None:
+    ready = tmp_path / "ready"
+    config = configuration(dev=toolbox(late=child("starting", "waits", str(ready)), echo=child("echo")))
+    client = workbench(config)
+    opening = client.start_request("tools/call", {"name": "open_toolbox", "arguments": {"toolbox": "dev"}})
+    late = start_use(client, "dev/late/hello", {})
+    assert text(client.use("dev/echo/echo", {"a": 1})) == '{"a": 1}'
+    assert not [each for each in client.messages if each.get("id") in (opening, late)]
+    ready.touch()
+    assert text(client.response(late)["result"]) == "hello"
+    assert client.response(opening)["result"]["structuredContent"]["servers_connected"] == 2
+
+
+def test_servers_are_connected_side_by_side(workbench: Launcher) -> None:
+    silent = {f"s{number}": child("probed", "silent") for number in range(3)}
+    client = workbench(configuration(dev=toolbox(**silent)))
+    began = time.monotonic()
+    assert client.open("dev")["servers_connected"] == 3
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("how", ["dies", "invalid", "odd", "newer"])
+def test_a_legacy_server_that_takes_the_modern_greeting_badly_is_used(workbench: Launcher, how: str) -> None:
+    client = workbench(configuration(dev=toolbox(old=child("probed", how))))
+    assert [tool["name"] for tool in client.open("dev")["tools"]] == ["hello"]
+    assert text(client.use("dev/old/hello")) == "hello"
+
+
+def test_failures_are_told_with_their_reasons_and_the_others_are_answered(
+    workbench: Launcher, tmp_path: Path
+) -> None:
+    servers = {
+        "hangs": child("starting", "hangs", limits={"connectTimeout": 0.5}),
+        "fine": child("echo"),
+        "exits": child("starting", "exits", "fatal: no licence", "call 555-1234"),
+        "missing": {"command": "no-such-program-anywhere"},
+        "folder": {"command": str(tmp_path)},
+        "refuses": child("starting", "refuses"),
+        "leaves": child("starting", "exits_after"),
+    }
+    client = workbench(configuration(dev=toolbox(**servers)))
+    began = time.monotonic()
+    listing = client.open("dev")
+    assert time.monotonic() - began < 2.5
+    assert listing["servers_connected"] == 1
+    assert {tool["server"] for tool in listing["tools"]} == {"fine"}
+    said = listing["_errors"]
+    order = ["hangs", "exits", "missing", "folder", "refuses", "leaves"]
+    for line, server in zip(said, order, strict=True):
+        assert line.startswith(f"Failed to connect to server '{server}' in toolbox 'dev': ")
+    reasons = dict(zip(order, [line.split(": ", 1)[1] for line in said], strict=True))
+    assert reasons["hangs"] == "connection timeout"
+    assert "fatal: no licence" in reasons["exits"]
+    assert "call 555-1234" in reasons["exits"]
+    assert "status 4" in reasons["exits"]
+    assert "no-such-program-anywhere" in reasons["missing"]
+    assert os.environ["PATH"] in reasons["missing"]
+    assert str(tmp_path) in reasons["folder"]
+    assert "not today" in reasons["refuses"]
+    assert "status 5" in reasons["leaves"]
+    assert text(client.use("dev/exits/hello")).startswith(failed("dev/exits/hello"))
+    assert text(client.use("dev/fine/echo")) == "{}"
+
+
+def test_a_repaired_server_is_there_at_the_next_opening(workbench: Launcher, tmp_path: Path) -> None:
+    repaired = tmp_path / "repaired"
+    servers = {"a": child("echo"), "b": child("starting", "repaired", str(repaired)), "c": child("echo")}
+    client = workbench(configuration(dev=toolbox(**servers)))
+    listing = client.open("dev")
+    assert listing["servers_connected"] == 2
+    assert len(listing["_errors"]) == 1
+    repaired.touch()
+    listing = client.open("dev")
+    assert listing["servers_connected"] == 3
+    assert "_errors" not in listing
+
+
+def test_a_call_tries_a_failed_server_again(workbench: Launcher, tmp_path: Path) -> None:
+    repaired = tmp_path / "repaired"
+    servers = {"a": child("echo"), "b": child("starting", "repaired", str(repaired))}
+    client = workbench(configuration(dev=toolbox(**servers)))
+    client.open("dev")
+    said = text(client.use("dev/b/hello"))
+    assert said.startswith(failed("dev/b/hello"))
+    repaired.touch()
+    assert text(client.use("dev/b/hello")) == "hello"
+    assert "_errors" not in client.open("dev")
+
+
+def test_a_toolbox_whose_servers_all_failed_opens_once_one_is_repaired(
+    workbench: Launcher, tmp_path: Path
+) -> None:
+    repaired = tmp_path / "repaired"
+    client = workbench(configuration(dev=toolbox(b=child("starting", "repaired", str(repaired)))))
+    assert client.call("open_toolbox", {"toolbox": "dev"})["isError"] is True
+    repaired.touch()
+    assert client.open("dev")["servers_connected"] == 1
+
+
+def test_a_missing_variable_fails_its_server_alone_with_its_place(workbench: Launcher) -> None:
+    servers = {"a": child("echo"), "b": child("echo", env={"KEY": "${NOT_SET_ANYWHERE}"})}
+    client = workbench(configuration(dev=toolbox(**servers)))
+    listing = client.open("dev")
+    assert listing["servers_connected"] == 1
+    (said,) = listing["_errors"]
+    assert said.startswith("Failed to connect to server 'b' in toolbox 'dev': ")
+    assert "NOT_SET_ANYWHERE" in said
+    assert "config.toolboxes.dev.mcpServers.b.env.KEY" in said
+    assert "NOT_SET_ANYWHERE" in client.stderr
+
+
+# Deaths
+
+
+def test_a_server_that_dies_in_a_call_is_told_with_its_last_words_and_started_again(client: Client) -> None:
+    before = pid_of(client)
+    began = time.monotonic()
+    said = text(client.use("dev/echo/die", {"stderr": "\x1b[31mout of cheese\x1b[0m\n", "status": 3}))
+    assert time.monotonic() - began < 1
+    assert said.startswith(failed("dev/echo/die"))
+    assert "status 3" in said
+    assert "out of cheese" in said
+    assert "\x1b" not in said
+    began = time.monotonic()
+    assert pid_of(client) != before
+    assert time.monotonic() - began < 3
+
+
+def test_fifty_calls_in_flight_all_hear_of_the_death(workbench: Launcher) -> None:
+    limits = {"concurrency": 100}
+    client = workbench(configuration(dev=toolbox(echo=child("echo", limits=limits), other=child("echo"))))
+    client.open("dev")
+    ids = [start_use(client, "dev/echo/slow", {"seconds": 60}) for _ in range(50)]
+    time.sleep(0.2)
+    dying = start_use(client, "dev/echo/die", {})
+    began = time.monotonic()
+    for id in [*ids, dying]:
+        result = client.response(id)["result"]
+        assert result["isError"] is True
+        assert "status 3" in text(result)
+    assert time.monotonic() - began < 1
+    assert text(client.use("dev/echo/echo")) == "{}"
+
+
+def test_an_idle_server_that_was_killed_is_started_by_the_next_call(client: Client) -> None:
+    before = pid_of(client)
+    os.kill(before, signal.SIGKILL)
+    time.sleep(0.1)
+    listed = client.open("dev")
+    assert "_errors" not in listed
+    assert pid_of(client) != before
+
+
+def test_a_stopped_server_times_out_and_is_replaced(workbench: Launcher) -> None:
+    limits = {"timeout": 0.5}
+    client = workbench(configuration(dev=toolbox(echo=child("echo", limits=limits))))
+    client.open("dev")
+    stopped = pid_of(client)
+    os.kill(stopped, signal.SIGSTOP)
+    said = text(client.use("dev/echo/echo"))
+    assert said.startswith(failed("dev/echo/echo"))
+    assert "time-out" in said
+    assert pid_of(client) != stopped
+
+
+def test_a_call_over_its_limit_times_out_and_harms_no_other(workbench: Launcher) -> None:
+    limits = {"timeout": 0.6, "idleTimeout": 0.3}
+    client = workbench(configuration(dev=toolbox(echo=child("echo", limits=limits))))
+    client.open("dev")
+    silent = start_use(client, "dev/echo/slow", {"seconds": 20})
+    alive = start_use(client, "dev/echo/progress", {"steps": 5, "pause": 0.1})
+    endless = start_use(client, "dev/echo/progress", {"steps": 50, "pause": 0.1})
+    assert "0.3 s" in text(client.response(silent)["result"])
+    assert text(client.response(alive)["result"]) == "done"
+    said = text(client.response(endless)["result"])
+    assert said.startswith(failed("dev/echo/progress"))
+    assert "0.6 s" in said
+    assert text(client.use("dev/echo/echo")) == "{}"
+
+
+def test_more_calls_than_places_wait_and_then_are_told_it_is_busy(workbench: Launcher) -> None:
+    limits = {"concurrency": 2, "queue": 3}
+    client = workbench(configuration(dev=toolbox(echo=child("echo", limits=limits))))
+    client.open("dev")
+    ids = [start_use(client, "dev/echo/slow", {"seconds": 0.2}) for _ in range(8)]
+    said = [text(client.response(id)["result"]) for id in ids]
+    assert said[:5] == ["slept 0.2"] * 5
+    for busy in said[5:]:
+        assert busy.startswith(failed("dev/echo/slow"))
+        assert "busy" in busy
+
+
+# The wire
+
+
+def test_noise_on_a_servers_output_is_skipped(client: Client) -> None:
+    assert text(client.use("dev/noisy/hello")) == "hello \u2028 there"
+
+
+def emit(client: Client, line: bytes, **options: Any) -> Any:
+    """What comes of a call that is answered by this very line, where ID stands for its id."""
+    return client.use("dev/echo/line", {"base64": base64.b64encode(line).decode()}, **options)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}\r',
+        b'  {"id" : ID , "result" : {"content":[]} , "jsonrpc":"2.0"}  ',
+        b'{"result":{"content":[]},"id":ID}',
+        b'{"jsonrpc":"2.0","id":ID,"result":{"content":[]},"extra":[{}]}',
+        b'\xe2\x80\xa8\n{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}\n{"jsonrpc":"2.0","id":ID,"result":1}',
+    ],
+)
+def test_answers_in_every_lawful_spelling_are_understood(client: Client, line: bytes) -> None:
+    assert emit(client, line) == {"content": []}
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        b'{"content":[{"type":"text","text":"\\ud800"}]}',
+        b'{"content":[],"x":1e400,"y":-1E-400}',
+        b'{"content":[],"content":[1],"x":1,"x":2}',
+        b'{"content":[],"x":123456789012345678901234567890}',
+        b'{"content":[],"\\udfff":{"\\ud83d":"\\ud83d"}}',
+        b'{"content":[],"deep":' + b"[" * 500 + b"]" * 500 + b"}",
+        b'{"content":[],"z":"\\u0000\\/\\u00e9\xc3\xa9"}',
+    ],
+    ids=lambda result: result[:40].decode(),
+)
+def test_odd_json_in_a_result_passes_byte_for_byte(client: Client, result: bytes) -> None:
+    emit(client, b'{"jsonrpc":"2.0","id":ID,"result":%b}' % result)
+    assert b'"result":%b}' % result in client.lines[-1]
+
+
+def test_a_modern_client_gets_odd_json_with_its_result_type(client: Client) -> None:
+    result = b'{"content":[{"type":"text","text":"\\ud800"}],"x":1,"x":1e400}'
+    answered = emit(client, b'{"jsonrpc":"2.0","id":ID,"result":%b}' % result, modern=True)
+    assert answered["resultType"] == "complete"
+    assert result[1:-1] in client.lines[-1]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b'"result":{"deep":' + b"[" * 50_000 + b"]" * 50_000 + b"}",
+        b'"result":{"text":"\xff\xfe"}',
+        b'"result":[1]',
+        b'"result":"text"',
+        b'"result":null',
+        b'"result":NaN',
+        b'"result":{"a":tru}',
+        b'"error":{"code":"x"}',
+        b'"error":{}',
+        b'"error":"it broke"',
+        b'"error":null',
+        b'"result":null,"error":{"code":1,"message":"both"}',
+    ],
+    ids=lambda answer: answer[:30].decode(errors="replace"),
+)
+def test_an_answer_that_is_no_result_is_an_error_at_once(client: Client, answer: bytes) -> None:
+    began = time.monotonic()
+    heard = len(client.lines)
+    line = base64.b64encode(b'{"jsonrpc":"2.0","id":ID,%b}' % answer).decode()
+    id = start_use(client, "dev/echo/line", {"base64": line})
+    client.wait_for(lambda _: len(client.lines) > heard, since=heard, timeout=3)
+    assert time.monotonic() - began < 1
+    if isinstance(client.messages[heard], dict):
+        result = client.response(id, since=heard)["result"]
+        assert result["isError"] is True
+        assert text(result).startswith(failed("dev/echo/line"))
+    else:  # nested too deeply to be parsed here: then it was passed through
+        assert answer in client.lines[heard]
+
+
+def test_a_line_over_the_limit_ends_its_server_and_says_so(workbench: Launcher) -> None:
+    limits = {"maxLine": 1_000_000}
+    client = workbench(configuration(dev=toolbox(echo=child("echo", limits=limits), other=child("echo"))))
+    client.open("dev")
+    assert len(text(client.use("dev/echo/large", {"size": 900_000}))) == 900_000
+    said = text(client.use("dev/echo/large", {"size": 2_000_000}))
+    assert said.startswith(failed("dev/echo/large"))
+    assert "maxLine" in said
+    assert text(client.use("dev/echo/echo")) == "{}"
+
+
+def test_much_on_stderr_stalls_nothing(client: Client) -> None:
+    assert text(client.use("dev/echo/flood", {"bytes": 30_000_000})) == "flooded"
+
+
+def test_a_large_result_does_not_hold_up_a_small_one(client: Client) -> None:
+    large = start_use(client, "dev/echo/large", {"size": 20_000_000})
+    assert text(client.use("dev/other/echo", timeout=2)) == "{}"
+    assert len(text(client.response(large)["result"])) == 20_000_000
+
+
+# What a child is given
+
+
+def test_a_child_gets_a_safe_environment_and_what_its_entry_declares(
+    workbench: Launcher, tmp_path: Path
+) -> None:
+    (tmp_path / "work").mkdir()
+    env_file = tmp_path / "vars.env"
+    env_file.write_text("# comment\nFROM_FILE=file\nexport BOTH=\"file\"\nQUOTED='a b # c'\n")
+    servers = {
+        "plain": child("echo"),
+        "declared": child("echo", env={"API_TOKEN": "${CANARY_TOKEN}", "PATH": "/somewhere:${PATH}"}),
+        "some": child("echo", inheritEnv=["CANARY_*"]),
+        "all": child("echo", inheritEnv=True),
+        "filed": child("echo", envFile=str(env_file), env={"BOTH": "entry"}, cwd=str(tmp_path / "work")),
+    }
+    client = workbench(
+        configuration(dev=toolbox(**servers)),
+        env={
+            "CANARY_TOKEN": "canary",
+            "OTHER": "o",
+            "UV_PUBLISH_TOKEN": "canary",
+            "LC_ALL": "C.UTF-8",
+            "http_proxy": "",
+        },
+    )
+    listing = client.open("dev")
+    assert "_errors" not in listing
+    facts = {server: json.loads(text(client.use(f"dev/{server}/about"))) for server in servers}
+    plain = facts["plain"]["env"]
+    assert "canary" not in str(plain)
+    assert "OTHER" not in plain
+    assert "WORKBENCH_CONFIG" not in plain
+    assert {"PATH", "HOME", "LANG", "LC_ALL", "XDG_STATE_HOME", "http_proxy"} <= set(plain)
+    assert facts["declared"]["env"]["API_TOKEN"] == "canary"
+    assert facts["declared"]["env"]["PATH"].startswith("/somewhere:")
+    assert facts["some"]["env"]["CANARY_TOKEN"] == "canary"
+    assert "OTHER" not in facts["some"]["env"]
+    assert facts["all"]["env"]["OTHER"] == "o"
+    filed = facts["filed"]["env"]
+    assert (filed["FROM_FILE"], filed["BOTH"], filed["QUOTED"]) == ("file", "entry", "a b # c")
+    assert facts["filed"]["cwd"] == str(tmp_path / "work")
+    assert facts["plain"]["cwd"] == str(Path(client.mark).parent)
+
+
+def test_an_env_file_that_is_not_there_fails_its_server(workbench: Launcher) -> None:
+    servers = {"a": child("echo", envFile="missing.env"), "b": child("echo")}
+    client = workbench(configuration(dev=toolbox(**servers)))
+    (said,) = client.open("dev")["_errors"]
+    assert "missing.env" in said
+
+
+def test_a_relative_cwd_counts_from_the_configuration_and_the_command_from_the_path(
+    workbench: Launcher, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project" / "deep"
+    folder.mkdir(parents=True)
+    path = tmp_path / "project" / "config.json"
+    path.write_text(json.dumps(configuration(dev=toolbox(echo=child("echo", cwd="deep")))))
+    client = workbench(path)
+    client.open("dev")
+    assert json.loads(text(client.use("dev/echo/about")))["cwd"] == str(folder)

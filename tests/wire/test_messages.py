@@ -1,0 +1,115 @@
+"""Messages as bytes: what is read of them, what is refused, and what is found in the unreadable."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+
+from mcp_workbench.errors import RpcError
+from mcp_workbench.wire import messages
+from mcp_workbench.wire.messages import NotAMessage, NotJson, TooDeep
+from tests.support import json_text
+from tests.support.json_text import exactly
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{",
+        b"x",
+        b"[1,2",
+        b"1,2",
+        b'{"method":5},{}',
+        b'{"id":1,"method":"a"}}',
+        b'{"id":1,"method":"a","params":{"x":NaN}}',
+        b'{"id":1,"method":"a","params":{"x":Infinity}}',
+        b'{"id":1,"method":"a\xff"}',
+        b'{"id":1,"method":"a","params":"\xed\xa0\x80"}',
+    ],
+)
+def test_what_is_no_json_is_told_apart(line: bytes) -> None:
+    with pytest.raises(NotJson):
+        messages.read(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"1",
+        b"[1]",
+        b'["\\ud800"]',
+        b"{}",
+        b'{"id":1}',
+        b'{"method":5}',
+        b'{"method":5,"x":"\\ud800"}',
+        b'{"id":null,"method":"a"}',
+        b'{"id":{},"method":"a"}',
+        b'{"id":false,"result":{}}',
+    ],
+)
+def test_what_is_json_and_no_message_is_told_apart(line: bytes) -> None:
+    with pytest.raises(NotAMessage):
+        messages.read(line)
+
+
+def test_a_message_too_deep_to_be_read_still_has_its_id() -> None:
+    line = b'{"jsonrpc":"2.0","params":%b,"id":"me"}' % (b"[" * 100_000 + b"]" * 100_000)
+    with pytest.raises(TooDeep) as caught:
+        messages.read(line)
+    assert caught.value.id == b'"me"'
+
+
+@settings(max_examples=150, deadline=None, database=None)
+@given(params=json_text.objects(json_text.values), id=json_text.strings)
+def test_any_params_and_any_id_stay_as_they_were(params: str, id: str) -> None:
+    line = f'{{"jsonrpc":"2.0", "id" : {id} ,"method":"a","params": {params} }}'.encode()
+    message = messages.read(line)
+    assert message.method == "a"
+    assert bytes(message.id) == id.encode()
+    assert exactly(bytes(message.params)) == exactly(params)
+
+
+@settings(max_examples=150, deadline=None, database=None)
+@given(value=json_text.objects(json_text.values, unique=True))
+def test_members_are_found_by_their_brackets(value: str) -> None:
+    found = messages.members(value.encode())
+    # Keys with escapes are left as they are written; the few that we look for have none.
+    plain = {key: item for key, item in exactly(value) if json.dumps(key, ensure_ascii=False) in value}
+    for key, item in plain.items():
+        if "\\" not in json.dumps(key, ensure_ascii=False):
+            assert exactly(found[key]) == item
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udfffb", "fine é \u2028"])
+def test_anything_quoted_can_be_encoded(text: str) -> None:
+    assert json.loads(messages.encode({"a": [text]})) == {"a": [text]}
+
+
+@pytest.mark.parametrize(
+    ("raw", "code", "message"),
+    [
+        (b'{"code":-32000,"message":"no","data":[1]}', -32000, "no"),
+        (b'{"code":"x","message":"no"}', -32603, "no"),
+        (b'{"code":5}', 5, '{"code":5}'),
+        (b'"broken"', -32603, '"broken"'),
+        (b"{}", -32603, "{}"),
+    ],
+)
+def test_the_error_of_a_careless_server_is_understood(raw: bytes, code: int, message: str) -> None:
+    error = messages.read_error(messages.Raw(raw))
+    assert (error.code, error.message, error.raw) == (code, message, raw)
+
+
+def test_a_failure_is_one_line_with_its_data() -> None:
+    error = RpcError(-32022, "a\nb", b'{"x":1}')
+    line = b"".join(bytes(piece) for piece in messages.failure(b"7", error))
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert json.loads(line) == {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "error": {"code": -32022, "message": "a\nb", "data": {"x": 1}},
+    }
