@@ -442,7 +442,9 @@ def test_a_child_gets_a_safe_environment_and_what_its_entry_declares(
 ) -> None:
     (tmp_path / "work").mkdir()
     env_file = tmp_path / "vars.env"
-    env_file.write_text("# comment\nFROM_FILE=file\nexport BOTH=\"file\"\nQUOTED='a b # c'\n")
+    env_file.write_text(
+        "# comment\nFROM_FILE=file\nexport BOTH=\"file\"\nQUOTED='a b # c'\n", encoding="utf-8-sig"
+    )
     servers = {
         "plain": child("echo"),
         "declared": child("echo", env={"API_TOKEN": "${CANARY_TOKEN}", "PATH": "/somewhere:${PATH}"}),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import time
-from pathlib import Path
 
 import pytest
 
 from tests.support.client import Client, invocation, text
 from tests.support.launch import Launcher, child, configuration, toolbox
+from tests.support.processes import command
 
 CONFIG = configuration(
     dev=toolbox(echo=child("echo"), modern=child("modern")),
@@ -133,11 +133,7 @@ def test_a_client_that_no_longer_reads_is_an_end_too(workbench: Launcher) -> Non
 def test_a_watchdog_that_was_killed_takes_no_child_into_the_open(workbench: Launcher) -> None:
     client = workbench(CONFIG)
     client.open("dev")
-    (watchdog,) = [
-        process
-        for process in client.remember_processes()
-        if b"watchdog.py" in Path(f"/proc/{process.pid}/cmdline").read_bytes()
-    ]
+    (watchdog,) = [each for each in client.remember_processes() if "watchdog.py" in command(each)]
     os.kill(watchdog.pid, signal.SIGKILL)
     time.sleep(0.2)
     assert text(client.use("dev/echo/echo", {"a": 1})) == '{"a": 1}'

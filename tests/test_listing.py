@@ -263,3 +263,121 @@ def test_server_names_are_plain_text(workbench: Launcher, name: str) -> None:
     assert (name, "echo") in addresses(listing)
     ref = {"toolbox": "dev", "server": name, "name": name}
     assert text(client.call("use_tool", {"tool": ref, "arguments": {"a": 1}})) == '{"a": 1}'
+
+
+# Signatures
+
+READ = tool(
+    "read_file",
+    description="Read a file. Files are read from the disk, not from the cloud.",
+    inputSchema={
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "head": {"type": "integer"}},
+        "required": ["path"],
+    },
+    annotations={"readOnlyHint": True},
+)
+
+
+def listed_in(client: Client, toolbox_name: str, **detail: str) -> dict[str, Any]:
+    result = client.call("open_toolbox", {"toolbox": toolbox_name, **detail})
+    assert json.loads(text(result)) == result["structuredContent"]
+    return result["structuredContent"]
+
+
+def test_signatures_take_the_place_of_schemas_when_asked_for(workbench: Launcher) -> None:
+    client, in_full = opened(workbench, fs=offering([READ, tool("bare")]))
+    short = listed_in(client, "dev", detail="signature")
+    assert "_notes" not in short
+    read, bare = short["tools"]
+    assert "inputSchema" not in read
+    assert read["description"] == "Read a file."
+    assert "path: string" in read["signature"]
+    assert "head?: integer" in read["signature"]
+    assert "\n" not in read["signature"]
+    assert read["annotations"] == {"readOnlyHint": True}
+    assert (read["toolbox"], read["server"], read["name"]) == ("dev", "fs", "read_file")
+    assert "description" not in bare
+    assert listed_in(client, "dev", detail="json") == in_full
+
+
+def test_a_listing_over_the_limit_is_shortened_and_says_so_unless_json_was_asked_for(
+    workbench: Launcher,
+) -> None:
+    client = workbench(
+        configuration(
+            long={**toolbox(fs=offering([READ])), "listingLimit": 200},
+            brief={**toolbox(fs=offering([READ])), "detail": "signature"},
+            fits=toolbox(fs=offering([READ])),
+        )
+    )
+    long = listed_in(client, "long")
+    assert "signature" in long["tools"][0]
+    assert len(long["_notes"]) >= 1
+    assert "inputSchema" in listed_in(client, "long", detail="json")["tools"][0]
+    assert "_notes" not in listed_in(client, "long", detail="json")
+    assert "signature" in listed_in(client, "brief")["tools"][0]
+    assert "inputSchema" in listed_in(client, "brief", detail="json")["tools"][0]
+    assert "inputSchema" in listed_in(client, "fits")["tools"][0]
+
+
+def test_the_limit_counts_characters_and_not_bytes(workbench: Launcher) -> None:
+    definition = json.dumps(tool("t", description="é" * 300), ensure_ascii=False)
+    server = child("listed", f"[[{definition}]]", "verbatim")
+    client = workbench(configuration(dev={**toolbox(a=server), "listingLimit": 500}))
+    assert "inputSchema" in client.open("dev")["tools"][0]
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        '{"name":"t","description":5,"inputSchema":true}',
+        '{"name":"t","description":null,"inputSchema":null}',
+        '{"name":"t","x":1e400,"inputSchema":{"type":"object"}}',
+        '{"name":"t","inputSchema":{"properties":[1],"required":{"a":1}}}',
+        '{"name":"t","inputSchema":{"$ref":"#"}}',
+        '{"name":"t","inputSchema":{"properties":{"a":{"default":1e400,"enum":[{}]}}}}',
+        '{"name":"t","big":123456789012345678901234567890}',
+    ],
+)
+def test_odd_definitions_have_a_signature_too(workbench: Launcher, definition: str) -> None:
+    client, _ = opened(workbench, a=child("listed", f"[[{definition}]]", "verbatim"))
+    (entry,) = listed_in(client, "dev", detail="signature")["tools"]
+    assert isinstance(entry["signature"], str)
+
+
+def test_a_refusal_of_the_arguments_brings_the_full_signature(workbench: Launcher) -> None:
+    client, _ = opened(workbench, echo=child("refusing", json.dumps(READ)))
+    result = client.use("dev/echo/read_file", {"paht": "x"})
+    assert result["isError"] is True
+    said, signature = (block["text"] for block in result["content"])
+    assert said.startswith("Error executing tool 'read_file' in server 'echo' (toolbox 'dev'): ")
+    assert "path is missing" in said
+    assert "read_file(" in signature
+    assert "path: string" in signature
+    assert "not from the cloud" in signature
+
+
+# Settings that decide what is offered
+
+
+def test_a_read_only_server_offers_what_declares_to_be_and_says_why_of_the_rest(workbench: Launcher) -> None:
+    write = tool("write_file", annotations={"readOnlyHint": False})
+    server = offering([write, READ, tool("unsaid")], readOnly=True)
+    client, listing = opened(workbench, fs=server)
+    assert addresses(listing) == [("fs", "read_file")]
+    assert text(client.use("dev/fs/read_file")) == "read_file"
+    for name in ("write_file", "unsaid"):
+        said = text(client.use(f"dev/fs/{name}"))
+        assert said.startswith(
+            f"Error executing tool: Tool '{name}' in server 'fs' (toolbox 'dev') is not offered: "
+        )
+        assert "readOnly" in said
+
+
+def test_open_on_use_opens_a_toolbox_by_itself(workbench: Launcher) -> None:
+    client = workbench(
+        configuration(dev={**toolbox(a=child("echo")), "openOnUse": True}, shut=toolbox(a=child("echo")))
+    )
+    assert text(client.use("dev/a/echo", {"n": 1})) == '{"n": 1}'
+    assert text(client.use("shut/a/echo")).endswith("Toolbox 'shut' is not open. Call open_toolbox first.")

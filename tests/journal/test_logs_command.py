@@ -157,6 +157,7 @@ def test_a_call_or_a_log_that_is_not_there_is_status_1(path: Path):
     write(journal(path))
     assert run(path, "--show", "nobody").exit_code == 1
     assert run(path, "--chain", "nobody").exit_code == 1
+    assert "cannot be read: Is a directory" in run(path.parent).stderr
 
 
 @pytest.mark.parametrize(

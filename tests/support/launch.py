@@ -21,11 +21,9 @@ def child(script: str, *args: str, **keys: Any) -> dict[str, Any]:
     return {"command": sys.executable, "args": ["-S", str(SERVERS / f"{script}.py"), *args], **keys}
 
 
-def toolbox(
-    *, description: str = "For tests", limits: Mapping[str, Any] | None = None, **servers: Any
-) -> Any:
+def toolbox(*, description: Any = "For tests", **servers: Any) -> dict[str, Any]:
     """A toolbox of these servers."""
-    return {"description": description, "mcpServers": servers, **({"limits": limits} if limits else {})}
+    return {"description": description, "mcpServers": servers}
 
 
 def configuration(**toolboxes: Any) -> dict[str, Any]:

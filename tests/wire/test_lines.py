@@ -134,19 +134,21 @@ def written(work: Callable[[LineWriter, int], None], high: int = 1 << 20) -> tup
             high=high,
         )
         work(writer, outlet)
-        arrived = bytearray()
+        arrived = b""
         if "broken" not in news:
-            drained = asyncio.ensure_future(writer.drain())
-            while not drained.done():
-                arrived += os.read(outlet, 1 << 16)
-                await asyncio.sleep(0)
+            reading = asyncio.create_task(asyncio.to_thread(_read_all, outlet))
+            await writer.drain()
             writer.close()
-            while chunk := os.read(outlet, 1 << 16):
-                arrived += chunk
+            arrived += await reading
             os.close(outlet)
-        return bytes(arrived), news
+        return arrived, news
 
     return asyncio.run(asyncio.wait_for(main(), 20))
+
+
+def _read_all(fd: int) -> bytes:
+    with open(fd, "rb", closefd=False) as file:
+        return file.read()
 
 
 def test_pieces_arrive_in_order_however_many_wait() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import Any
 
@@ -265,6 +266,34 @@ def test_a_hanging_save_keeps_the_last_good_version(folder: Folder) -> None:
     assert "kept" in worker.errors()[0]
 
 
+def test_a_save_during_a_slow_import_replaces_it(folder: Folder) -> None:
+    path = folder.plain("a", "return 'slow'")
+    path.write_text("import time\ntime.sleep(3)\n" + path.read_text())
+    worker = folder.start()
+    number = worker.begin_call("a")
+    time.sleep(0.3)
+    folder.plain("a", "return 'quick'")
+    began = time.monotonic()
+    assert worker.text("a") == "quick"
+    assert worker.end(number)["content"][0]["text"] == "quick"
+    assert time.monotonic() - began < 2
+    assert worker.errors() == []
+    time.sleep(3)
+    assert worker.text("a") == "quick"
+
+
+def test_a_call_that_is_cancelled_while_its_file_loads_never_runs(folder: Folder) -> None:
+    marks = folder.path.parent / "marks"
+    path = folder.plain("a", f"open({str(marks)!r}, 'w').close()")
+    path.write_text("import time\ntime.sleep(1)\n" + path.read_text())
+    worker = folder.start()
+    number = worker.begin_call("a")
+    worker.notify("notifications/cancelled", {"requestId": number})
+    assert set(worker.tools()) == {"a"}
+    assert worker.request("ping") == {}
+    assert not marks.exists()
+
+
 def test_of_two_files_with_one_name_the_later_is_skipped_until_the_name_is_free(folder: Folder) -> None:
     first = folder.plain("same", "return 'first'")
     first = first.rename(folder.path / "a.py")
@@ -286,6 +315,40 @@ def test_helpers_and_hidden_files_are_no_tools(folder: Folder) -> None:
     folder.plain("a", "return 'a'")
     worker = folder.start()
     assert set(worker.tools()) == {"a"}
+    assert worker.errors() == []
+
+
+def test_calls_during_many_saves_never_see_an_older_version(folder: Folder) -> None:
+    folder.write("_value.py", "VALUE = 0\n")
+    names = ["a", "b", "c", "d"]
+    for name in names:
+        form = "async def" if name in "ab" else "def"
+        path = folder.plain(name, "return str(_value.VALUE)", form)
+        path.write_text("import _value\n" + path.read_text())
+    worker = folder.start()
+    ended = threading.Event()
+    faults: list[str] = []
+
+    def keep_calling(name: str) -> None:
+        last = 0
+        while not ended.is_set():
+            value = int(worker.text(name))
+            if value < last:
+                faults.append(f"{name} went from {last} back to {value}")
+            last = value
+
+    callers = [threading.Thread(target=keep_calling, args=(name,)) for name in names]
+    for caller in callers:
+        caller.start()
+    for value in range(1, 30):
+        folder.write("_value.py", f"VALUE = {value}\n")
+        seen = worker.text(names[value % 4])
+        if seen != str(value):
+            faults.append(f"{seen} was called after {value} was saved")
+    ended.set()
+    for caller in callers:
+        caller.join(20)
+    assert faults == []
     assert worker.errors() == []
 
 

@@ -20,7 +20,7 @@ def test_time_sleep_in_an_async_tool_does_not_stop_the_others(folder: Folder) ->
     assert worker.request("ping") == {}
     assert time.monotonic() - began < 3
     assert worker.end(blocked)["content"][0]["text"] == "awake"
-    wait_until(lambda: "An async tool blocks the event loop" in worker.stderr())
+    wait_until(lambda: f"blocks the event loop at {folder.path / 'block.py'}, line" in worker.stderr())
 
 
 def test_the_first_loop_takes_over_again_so_that_a_file_keeps_its_clients(folder: Folder) -> None:

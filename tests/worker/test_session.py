@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from typing import Any
 
 import pytest
 
@@ -42,13 +43,6 @@ def test_an_unknown_tool_is_refused_by_name(folder: Folder) -> None:
     assert refused.value.code == -32602
 
 
-def test_arguments_that_are_no_object_are_refused(folder: Folder) -> None:
-    folder.plain("a", "return 'ran'")
-    with pytest.raises(WireError) as refused:
-        folder.start().request("tools/call", {"name": "a", "arguments": [1]})
-    assert refused.value.code == -32602
-
-
 @pytest.mark.parametrize(
     ("line", "code"),
     [
@@ -65,6 +59,35 @@ def test_a_bad_line_is_answered_and_the_next_one_served(folder: Folder, line: by
     reply = worker.strays.get(timeout=10)
     assert (reply["id"], reply["error"]["code"]) == (None, code)
     assert worker.request("ping") == {}
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"name": 3}, {"name": "a", "arguments": "x"}, {"name": "a", "_meta": 3}, [1]]
+)
+def test_a_call_that_is_none_is_refused(folder: Folder, params: Any) -> None:
+    folder.plain("a", "return 'ran'")
+    with pytest.raises(WireError) as refused:
+        folder.start().request("tools/call", params)
+    assert refused.value.code == -32602
+
+
+def test_a_client_may_ask_for_fewer_log_messages(folder: Folder) -> None:
+    folder.write(
+        "a.py",
+        """
+        schema = {"name": "a", "description": "d", "type": "object", "properties": {}}
+        def default(request, ctx):
+            ctx.info("small")
+            ctx.error("big")
+            ctx.log("shout", "?")
+        """,
+    )
+    worker = folder.start()
+    assert worker.request("logging/setLevel", {"level": "warning"}) == {}
+    assert "'shout' is no log level" in worker.error("a")
+    assert [notice["params"]["data"] for notice in worker.notices] == ["big"]
+    with pytest.raises(WireError):
+        worker.request("logging/setLevel", {"level": "loud"})
 
 
 def test_a_listing_says_form_and_file_of_each_tool(folder: Folder) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import subprocess
+import time
 
 import pytest
+
+from mcp_workbench.worker.sources import Sources
 
 from .conftest import Folder, WireError
 
@@ -98,3 +102,31 @@ def test_a_file_that_cannot_be_read_is_skipped(folder: Folder) -> None:
     worker = folder.start()
     assert [line.partition(":")[0] for line in worker.errors()] == ["a.py", "b.py"]
     assert worker.text("c") == "c"
+
+
+def test_a_save_that_no_clock_shows_is_seen(folder: Folder) -> None:
+    path = folder.plain("a", "return '0'")
+    sources = Sources(str(folder.path))
+    # A second write to a mapped page changes a file without a new time, as a save within one tick of the
+    # clock does where the kernel's clock is coarse.
+    with open(path, "r+b") as file, mmap.mmap(file.fileno(), 0) as page:
+        page[-3:-2] = b"1"
+        first = sources.look()
+        status = os.stat(path)
+        page[-3:-2] = b"2"
+        if os.stat(path).st_ctime_ns != status.st_ctime_ns:
+            pytest.skip("this kernel tells the two writes apart by itself")
+        second = sources.look()
+    assert second != first
+    assert sources.look() == second
+
+
+def test_looking_again_at_what_did_not_change_sees_no_change(folder: Folder) -> None:
+    folder.write("_lib/__init__.py", "")
+    folder.plain("a", "return 'a'")
+    sources = Sources(str(folder.path))
+    first = sources.look()
+    assert set(first) == {"a.py", "_lib/__init__.py"}
+    for _ in range(10):
+        time.sleep(0.01)
+        assert sources.look() == first

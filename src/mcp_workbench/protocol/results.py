@@ -7,6 +7,7 @@ from msgspec import Raw
 
 from ..errors import Unanswered
 from ..wire.lines import Piece
+from ..wire.messages import members, with_member
 
 
 class _Head(msgspec.Struct):
@@ -26,7 +27,6 @@ class _Content(msgspec.Struct):
 
 _decode_content = msgspec.json.Decoder(_Content).decode
 _decode_head = msgspec.json.Decoder(_Head).decode
-_decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class Result:
@@ -45,8 +45,6 @@ class Result:
         except (msgspec.DecodeError, RecursionError):
             # Lone surrogates, most likely, which the reader of the line has let pass. Then the top level
             # is read by its brackets.
-            from ..wire.messages import members
-
             found = members(bytes(raw))
             self._head = _Head(
                 *(Raw(found.get(key, b"")) for key in ("isError", "resultType", "structuredContent"))
@@ -78,14 +76,10 @@ class Result:
         if self._modern and self._head.structured:
             structured = bytes(self._head.structured)
             if not structured.startswith(b"{"):
-                return (self._wrapped(structured),)
+                # Only from 2026-07-28 on may it be anything but an object.
+                wrapped = b'{"result":%b}' % structured
+                return (with_member(bytes(self.raw), "structuredContent", wrapped),)
         return (self.raw,)
-
-    def _wrapped(self, structured: bytes) -> bytes:
-        """Only from 2026-07-28 on may `structuredContent` be anything but an object."""
-        members = _decode_members(self.raw)
-        members["structuredContent"] = Raw(b'{"result":' + structured + b"}")
-        return msgspec.json.encode(members)
 
 
 def with_result_type(raw: Raw | bytes) -> tuple[Piece, ...]:

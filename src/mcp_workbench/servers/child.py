@@ -31,7 +31,7 @@ class ChildServer(SpawnedServer):
         declared = dict(self.config.env)
         if self.config.env_file is not None:
             try:
-                with open(self.config.env_file, encoding="utf-8") as file:
+                with open(self.config.env_file, encoding="utf-8-sig", newline="") as file:
                     declared = {**dict(read_env_file(file.read())), **declared}
             except (OSError, ValueError) as error:
                 raise Unanswered(f"envFile {self.config.env_file} cannot be used: {error}") from None

@@ -50,7 +50,7 @@ def read_env_file(text: str) -> Iterator[tuple[str, str]]:
 
     Raises ValueError with the number of a line that is none of these.
     """
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
         if not line or line.startswith("#"):
             continue
@@ -70,7 +70,7 @@ _ASSIGNMENT = re.compile(
     r"""(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_.-]*)\s*=\s*
         (?: '(?P<single>[^']*)'
           | "(?P<double>(?:[^"\\]|\\.)*)"
-          | (?P<plain>(?:(?!\s\#)[^'"])?(?:(?!\s\#).)*) )
+          | (?P<plain>(?!['"])(?:(?!\s\#).)*) )
         \s*(?:\#.*)?""",
     re.VERBOSE,
 )

@@ -98,8 +98,7 @@ class Processes:
 
     def _start_watchdog(self) -> socket.socket:
         ours, theirs = socket.socketpair()
-        # The socket goes to descriptor 3; from there on the watchdog needs nothing that is ours.
-        os.set_inheritable(theirs.fileno(), True)
+        # The socket goes to descriptor 3; the watchdog needs nothing else that is ours.
         actions = [
             (os.POSIX_SPAWN_DUP2, theirs.fileno(), 3),
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

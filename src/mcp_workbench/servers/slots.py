@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 
 from ..errors import Unanswered
@@ -32,6 +33,9 @@ class Slots:
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
                 self.give_back()  # it was ours already
+            else:
+                with contextlib.suppress(ValueError):
+                    self._waiting.remove(turn)
             raise
 
     def give_back(self) -> None:

@@ -32,6 +32,9 @@ from typing import Any
 GRACE = 2.0
 """Seconds between closing a child's input and SIGTERM, and again until SIGKILL."""
 
+LOOK = 5.0
+"""Seconds between two looks at what the children have started, which is known by its parents alone."""
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -55,9 +58,8 @@ def _parents() -> dict[int, tuple[int, str]]:
     return found
 
 
-def _descendants(of: int) -> dict[int, str]:
+def _descendants(of: int, parents: dict[int, tuple[int, str]]) -> dict[int, str]:
     """The living descendants of a process: id and starting time."""
-    parents = _parents()
     family = {of}
     grown = True
     while grown:
@@ -76,17 +78,21 @@ class Child:
         self.running = True
         self.step = 0
         self.due = 0.0
-        self.strays: dict[int, str] = {}
+        self.family: dict[int, str] = {}
+        """What it has started, as far as it was seen: also what has left its group, or lost its parent."""
+
+    def look(self) -> None:
+        parents = _parents()
+        alive = {pid: at for pid, at in self.family.items() if pid in parents and parents[pid][1] == at}
+        self.family = {**alive, **_descendants(self.pid, parents)} if self.running else alive
 
     def signal(self, number: int) -> None:
         with contextlib.suppress(OSError):
             os.killpg(self.pid, number)
-        if self.strays:
-            parents = _parents()
-            for pid, started in self.strays.items():
-                if pid in parents and parents[pid][1] == started:
-                    with contextlib.suppress(OSError):
-                        os.kill(pid, number)
+        self.look()
+        for pid in self.family:
+            with contextlib.suppress(OSError):
+                os.kill(pid, number)
 
     def gone(self) -> bool:
         """Whether nothing is left: neither in its group nor of what left the group."""
@@ -95,10 +101,8 @@ class Child:
         try:
             os.killpg(self.pid, 0)
         except OSError:
-            if not self.strays:
-                return True
-            parents = _parents()
-            return not any(pid in parents and parents[pid][1] == at for pid, at in self.strays.items())
+            self.look()
+            return not self.family
         return False
 
 
@@ -109,6 +113,7 @@ class Watchdog:
         self._received = b""
         self._descriptors: list[int] = []
         self._leaving = False
+        self._next_look = 0.0
 
     def run(self) -> None:
         wakeup, wake = os.pipe()
@@ -130,7 +135,7 @@ class Watchdog:
     def _pause(self) -> float | None:
         ending = [child for child in self._children.values() if child.step]
         if not ending:
-            return None
+            return LOOK if self._children else None
         soonest = min(child.due for child in ending) - time.monotonic()
         # Processes that are not ours to wait for vanish without a signal, so look again soon.
         return max(0.0, min(soonest, 0.05))
@@ -140,6 +145,8 @@ class Watchdog:
             data, descriptors, _, _ = socket.recv_fds(self._link, 1 << 16, 64)
         except ConnectionResetError:  # it died with our news unread
             data, descriptors = b"", []
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)  # a child gets its own three and no others
         self._descriptors += descriptors
         if not data:
             self._leaving = True
@@ -156,9 +163,7 @@ class Watchdog:
         elif "end" in order and order["end"] in self._children:
             self._begin_ending(self._children[order["end"]])
         elif "kill" in order and order["kill"] in self._children:
-            child = self._children[order["kill"]]
-            child.strays.update(_descendants(child.pid))
-            self._go_to(child, 2, signal.SIGKILL)
+            self._go_to(self._children[order["kill"]], 2, signal.SIGKILL)
 
     def _tell(self, **news: Any) -> None:
         with contextlib.suppress(OSError):  # nobody is left to hear it
@@ -206,7 +211,7 @@ class Watchdog:
 
     def _begin_ending(self, child: Child) -> None:
         if not child.step:
-            child.strays.update(_descendants(child.pid))
+            child.look()
             child.step, child.due = 1, time.monotonic() + GRACE
 
     def _go_to(self, child: Child, step: int, number: int) -> None:
@@ -215,17 +220,19 @@ class Watchdog:
 
     def _advance(self) -> None:
         now = time.monotonic()
+        if now >= self._next_look:
+            self._next_look = now + LOOK
+            for child in self._children.values():
+                child.look()
         for child in list(self._children.values()):
             if child.step and child.gone():
                 del self._children[child.pid]
             elif child.step == 1 and (now >= child.due or not child.running):
-                child.strays.update(_descendants(child.pid))
                 self._go_to(child, 2, signal.SIGTERM)
             elif child.step >= 2 and now >= child.due:
                 if child.step > 4:
                     del self._children[child.pid]  # beyond any signal: stuck in the kernel
                 else:
-                    child.strays.update(_descendants(child.pid))
                     self._go_to(child, child.step + 1, signal.SIGKILL)
 
     def _reap(self) -> None:
@@ -247,7 +254,7 @@ class Watchdog:
         """End the orphans that nobody could be blamed for while the workbench lived."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             until = time.monotonic() + 0.5
-            while orphans := _descendants(os.getpid()):
+            while orphans := _descendants(os.getpid(), _parents()):
                 for pid in orphans:
                     with contextlib.suppress(OSError):
                         os.kill(pid, number)
@@ -267,6 +274,9 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, _wake)
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    # Whatever else we were started with belongs to the workbench or its client.
+    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+    os.set_inheritable(3, False)
     Watchdog(socket.socket(fileno=3)).run()
 
 

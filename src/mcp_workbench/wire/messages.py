@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 
 import msgspec
 from msgspec import Raw
@@ -65,11 +66,10 @@ def read(line: bytes) -> Message:
         message = _decode(line)
     except msgspec.ValidationError as error:
         # The decoder stops at the first surprise; what follows it may not even be JSON.
-        if read_batch(b"[%b]" % line) is None:
-            raise NotJson("JSON is malformed") from None
+        _check_json(line)
         raise NotAMessage(str(error)) from None
-    except (msgspec.DecodeError, RecursionError) as error:
-        message = _read_leniently(line, str(error))
+    except (msgspec.DecodeError, RecursionError):
+        message = _read_leniently(line)
     if message.id:
         if message.key[0] not in _ID_STARTS:
             raise NotAMessage("id must be a string or a number")
@@ -105,8 +105,8 @@ def read_batch(line: bytes) -> list[bytes] | None:
         return None
 
 
-def _read_leniently(line: bytes, reason: str) -> Message:
-    """A message that only a more patient reader accepts: lone surrogates are JSON, if odd ones."""
+def _check_json(line: bytes) -> None:
+    """Raises NotJson, or RecursionError. Slower and more patient than the decoder that we use first."""
     import json
 
     def refuse(constant: str) -> None:
@@ -114,12 +114,20 @@ def _read_leniently(line: bytes, reason: str) -> Message:
 
     try:
         json.loads(line, parse_constant=refuse)
-    except RecursionError:
-        raise TooDeep(members(line).get("id", b"")) from None
     except NotJson:
         raise
-    except ValueError:
-        raise NotJson(reason) from None
+    except ValueError as error:
+        raise NotJson(str(error)) from None
+
+
+def _read_leniently(line: bytes) -> Message:
+    """A message that only the more patient reader accepts: lone surrogates are JSON, if odd ones."""
+    import json
+
+    try:
+        _check_json(line)
+    except RecursionError:
+        raise TooDeep(members(line).get("id", b"")) from None
     found = members(line)
     if not found:
         raise NotAMessage("not an object")
@@ -133,31 +141,40 @@ def _read_leniently(line: bytes, reason: str) -> Message:
 _token = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
 
 
-def members(line: bytes) -> dict[str, bytes]:
-    """The members of the object in `line`, found by its brackets alone, at any depth of nesting."""
-    found: dict[str, bytes] = {}
+def spans(text: bytes) -> Iterator[tuple[str, int, int]]:
+    """Where the members of the object in `text` have their values; told by brackets, at any depth."""
     depth = 0
     key = b""
     start = -1
-    for match in _token.finditer(line):
+    for match in _token.finditer(text):
         token = match.group()
         if token in b"{[":
             depth += 1
             if depth == 1 and token == b"[":
-                return {}
+                return
         elif depth == 1:
             if token == b":":
                 start = match.end()
             elif token in b",}":
                 if start >= 0:
-                    found[key.decode(errors="replace")] = line[start : match.start()].strip()
+                    yield key.decode(errors="replace"), start, match.start()
                 start = -1
                 depth -= token == b"}"
             elif start < 0:
                 key = token[1:-1]
         elif token in b"}]":
             depth -= 1
-    return found
+
+
+def members(text: bytes) -> dict[str, bytes]:
+    """The members of the object in `text`, each as it is written."""
+    return {key: text[start:end].strip() for key, start, end in spans(text)}
+
+
+def with_member(text: bytes, name: str, value: bytes) -> bytes:
+    """The object in `text` with another value for a member that it has; all else as it is written."""
+    start, end = next((start, end) for key, start, end in spans(text) if key == name)
+    return text[:start] + value + text[end:]
 
 
 def encode(value: object) -> bytes:

@@ -99,7 +99,7 @@ def answer(method: str, params: dict[str, Any], id: Any) -> object:
         case "tools/call":
             if params["name"] not in BY_NAME:
                 raise Fault(-32602, f"no tool {params['name']}")
-            return BY_NAME[params["name"]](params.get("arguments"), params, id)
+            return BY_NAME[params["name"]](params.get("arguments", {}), params, id)
         case _:
             raise Fault(-32601, "Method not found")
 

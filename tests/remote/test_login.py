@@ -1,0 +1,190 @@
+"""OAuth: a person logs in once, and from then on the workbench sees to it that it is let in."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.client import Client, invocation, text
+from tests.support.launch import Launcher, configuration, environment, toolbox, write_config
+
+from .guarded import SECRET, Guarded
+
+PATIENCE = 20
+
+
+class Home:
+    """A folder with one configuration, in which commands and workbenches share their state."""
+
+    def __init__(self, folder: Path, entry: dict[str, Any]) -> None:
+        self.folder = folder
+        folder.mkdir()
+        self.config = write_config(folder, configuration(dev=toolbox(docs=entry)))
+        self.env = {**environment(folder), "WORKBENCH_CONFIG": str(self.config)}
+
+    def log_in(self, place: str = "dev/docs", visit: bool = True) -> tuple[int, str]:
+        """Run the command and, as a person would, go where it says; its status and all that it said."""
+        command = subprocess.Popen(
+            [sys.executable, "-m", "mcp_workbench", "login", place, "--no-browser"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=self.env,
+            cwd=self.folder,
+            text=True,
+        )
+        assert command.stdout is not None
+        said = ""
+        try:
+            for line in command.stdout:
+                said += line
+                if visit and line.startswith("http://"):
+                    with urllib.request.urlopen(line.strip(), timeout=PATIENCE) as page:
+                        assert b"You are logged in" in page.read()
+            return command.wait(PATIENCE), said
+        finally:
+            command.kill()
+
+    def workbench(self, launcher: Launcher) -> Client:
+        client = launcher(self.config, env=self.env)
+        client.initialize()
+        return client
+
+    @property
+    def kept(self) -> list[Path]:
+        return sorted((self.folder / "state/mcp-workbench/oauth").glob("*.json"))
+
+
+def home(tmp_path: Path, guarded: Guarded, **entry: Any) -> Home:
+    return Home(tmp_path / "shared", {"url": guarded.url(), **entry})
+
+
+@pytest.mark.parametrize("modern", [False, True])
+def test_after_a_login_the_server_lets_the_workbench_in(workbench: Launcher, tmp_path: Path, modern: bool):
+    with Guarded(modern=modern) as guarded:
+        here = home(tmp_path, guarded)
+        client = here.workbench(workbench)
+        closed = client.call("open_toolbox", {"toolbox": "dev"})
+        assert text(closed).endswith("it needs a login; run: mcp-workbench login dev/docs")
+        status, said = here.log_in()
+        assert (status, said.splitlines()[-1]) == (0, "Logged in to dev/docs.")
+        client.open("dev")  # the same workbench, which notices
+        assert text(client.use("dev/docs/act")) == "let in"
+        (kept,) = here.kept
+        assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+        assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
+
+
+def test_twenty_calls_that_are_refused_at_once_need_one_refresh(workbench: Launcher, tmp_path: Path):
+    with Guarded() as guarded:
+        here = home(tmp_path, guarded)
+        assert here.log_in()[0] == 0
+        client = here.workbench(workbench)
+        client.open("dev")
+        for _ in range(2):  # the second time with the refresh token that the first time brought
+            guarded.revoke()
+            params = {"name": "use_tool", "arguments": invocation("dev/docs/act")}
+            ids = [client.start_request("tools/call", params) for _ in range(20)]
+            assert [text(client.response(id)["result"]) for id in ids] == ["let in"] * 20
+        assert guarded.grants == ["authorization_code", "refresh_token", "refresh_token"]
+
+
+def test_two_workbenches_share_one_refresh(workbench: Launcher, tmp_path: Path):
+    with Guarded() as guarded:
+        here = home(tmp_path, guarded)
+        assert here.log_in()[0] == 0
+        clients = [here.workbench(workbench) for _ in range(2)]
+        for client in clients:
+            client.open("dev")
+        guarded.revoke()
+        params = {"name": "use_tool", "arguments": invocation("dev/docs/act")}
+        ids = [client.start_request("tools/call", params) for client in clients]
+        for client, id in zip(clients, ids, strict=True):
+            assert text(client.response(id)["result"]) == "let in"
+        assert guarded.grants == ["authorization_code", "refresh_token"]
+
+
+def test_a_token_is_refreshed_before_it_ends(workbench: Launcher, tmp_path: Path):
+    with Guarded() as guarded:
+        guarded.lifetime = 1
+        here = home(tmp_path, guarded)
+        assert here.log_in()[0] == 0
+        guarded.lifetime = 3600
+        client = here.workbench(workbench)
+        client.open("dev")
+        assert guarded.grants == ["authorization_code", "refresh_token"]
+        assert all("authorization" in each.headers for each in guarded.posts("tools/list"))
+
+
+def test_a_login_that_has_ended_says_so_and_can_be_renewed(workbench: Launcher, tmp_path: Path):
+    with Guarded() as guarded:
+        here = home(tmp_path, guarded)
+        assert here.log_in()[0] == 0
+        client = here.workbench(workbench)
+        client.open("dev")
+        guarded.revoke()
+        guarded.refreshes.clear()
+        ended = text(client.use("dev/docs/act"))
+        assert ended.endswith("its login has ended; run: mcp-workbench login dev/docs")
+        assert here.log_in()[0] == 0
+        assert text(client.use("dev/docs/act")) == "let in"
+        registered = [each for each in guarded.seen if each.path == "/register"]
+        assert len(registered) == 1  # the second login was the same client
+
+
+def test_the_scopes_of_the_entry_are_asked_for(tmp_path: Path):
+    with Guarded() as guarded:
+        here = home(tmp_path, guarded, auth={"type": "oauth", "scopes": ["read", "write"]})
+        assert here.log_in()[0] == 0
+        assert guarded.scopes == ["read write"]
+
+
+def test_client_credentials_need_no_person(workbench: Launcher, tmp_path: Path):
+    with Guarded() as guarded:
+        auth = {"type": "client_credentials", "clientId": "robot", "clientSecret": SECRET, "scopes": ["read"]}
+        here = home(tmp_path, guarded, auth=auth)
+        client = here.workbench(workbench)
+        client.open("dev")
+        assert text(client.use("dev/docs/act")) == "let in"
+        guarded.revoke()
+        params = {"name": "use_tool", "arguments": invocation("dev/docs/act")}
+        ids = [client.start_request("tools/call", params) for _ in range(20)]
+        assert [text(client.response(id)["result"]) for id in ids] == ["let in"] * 20
+        assert guarded.grants == ["client_credentials"] * 2
+        assert guarded.scopes == ["read", "read"]
+        assert here.kept == []
+
+
+def test_wrong_client_credentials_are_told_without_the_secret(workbench: Launcher, tmp_path: Path):
+    with Guarded() as guarded:
+        auth = {"type": "client_credentials", "clientId": "robot", "clientSecret": "wrong-secret"}
+        client = home(tmp_path, guarded, auth=auth).workbench(workbench)
+        problem = text(client.call("open_toolbox", {"toolbox": "dev"}))
+        assert "authorization failed: Token exchange failed (400)" in problem
+        assert "wrong-secret" not in problem
+        assert client.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("prod/docs", "Toolbox 'prod' not found. Available: dev"),
+        ("dev/other", "Server 'other' not found in toolbox 'dev'"),
+    ],
+)
+def test_a_login_to_nowhere_is_refused(tmp_path: Path, place: str, problem: str):
+    with Guarded() as guarded:
+        status, said = home(tmp_path, guarded).log_in(place)
+        assert (status, said.strip()) == (1, f"error: {problem}")
+
+
+def test_a_server_that_lets_everybody_in_needs_no_login(tmp_path: Path):
+    with Guarded() as guarded:
+        guarded.valid.add("")
+        status, said = home(tmp_path, guarded).log_in()
+        assert (status, said.strip()) == (1, "error: the server lets us in without a login")
