@@ -5,7 +5,6 @@ The usual case is one strict decode; only arguments that do not pass it are look
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any, Literal, cast
 
@@ -14,7 +13,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from .errors import InvalidInvocation, InvalidParameters, available, unrecognized_keys
 from .names import ToolRef
-from .wire.messages import EMPTY_OBJECT, members
+from .wire.messages import EMPTY_OBJECT, decode, members
 
 # What became of the keys of earlier versions.
 _OPEN_HINTS = {"toolbox_name": "renamed to 'toolbox'"}
@@ -56,7 +55,7 @@ def check_open(arguments: Raw, toolboxes: Iterable[str]) -> tuple[str, Literal["
     if problems := _open_problems(arguments, toolboxes):
         raise InvalidParameters(problems)
     # Nothing wrong but lone surrogates, which the fast decoder refuses: JSON all the same.
-    given = json.loads(bytes(arguments))
+    given = decode(arguments)
     return given["toolbox"], given.get("detail")
 
 
@@ -74,7 +73,7 @@ def check_use(arguments: Raw) -> tuple[ToolRef, Raw]:
         raise InvalidInvocation(problems)
     # Lone surrogates again.
     parts = members(bytes(arguments))
-    return ToolRef(**json.loads(parts["tool"])), Raw(parts.get("arguments", EMPTY_OBJECT))
+    return ToolRef(**decode(parts["tool"])), Raw(parts.get("arguments", EMPTY_OBJECT))
 
 
 def _is_object(value: Raw) -> bool:
@@ -82,7 +81,7 @@ def _is_object(value: Raw) -> bool:
 
 
 def _open_problems(arguments: Raw, toolboxes: Iterable[str]) -> list[str]:
-    given = _loosely(arguments)
+    given = _object(decode(arguments))
     if given is None:
         return ["Expected an object"]
     problems: list[str] = []
@@ -101,7 +100,7 @@ def _open_problems(arguments: Raw, toolboxes: Iterable[str]) -> list[str]:
 
 
 def _use_problems(arguments: Raw) -> list[str]:
-    given = _loosely(arguments)
+    given = _object(decode(arguments))
     if given is None:
         return ["Expected an object"]
     problems: list[str] = []
@@ -131,15 +130,6 @@ def _part_problems(tool: dict[str, Any]) -> list[str]:
         elif not part.strip():
             problems.append(f"tool.{key}: {noun} name cannot be empty")
     return problems
-
-
-def _loosely(arguments: Raw) -> dict[str, Any] | None:
-    """The arguments as plain objects, by the more patient decoder where the fast one refuses."""
-    text = bytes(arguments)
-    try:
-        return _object(msgspec.json.decode(text))
-    except msgspec.DecodeError:
-        return _object(json.loads(text))
 
 
 def _object(value: object) -> dict[str, Any] | None:

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 
-import msgspec
 from msgspec import Raw
 
 from .checks import check_open
@@ -15,7 +14,7 @@ from .names import Scope, ToolRef
 from .protocol.results import Result
 from .servers.base import Server
 from .toolbox import Toolbox
-from .wire.messages import encode
+from .wire.messages import decode, encode
 from .workbench import Workbench
 
 OPEN = "open_toolbox"
@@ -235,4 +234,4 @@ def full_signature(workbench: Workbench, ref: ToolRef) -> str | None:
     from .signatures import full
 
     tool = workbench.tool(ref)
-    return full(ref, msgspec.json.decode(tool.definition)) if tool is not None else None
+    return full(ref, decode(tool.definition)) if tool is not None else None

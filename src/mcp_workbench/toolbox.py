@@ -14,7 +14,7 @@ from .config import ToolboxConfig
 from .errors import ConnectFailed, OpeningFailed, shortened
 from .servers.base import Server
 from .servers.tool import Tool
-from .wire.messages import encode
+from .wire.messages import decode, encode
 
 _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 
@@ -141,11 +141,20 @@ def _in_a_line(entry: Mapping[str, object]) -> dict[str, object]:
     """A tool with a signature in place of its schema and a first sentence in place of its description."""
     from .signatures import first_sentence, signature
 
-    said: dict[str, Any] = msgspec.json.decode(encode(entry))
-    schema: Any = said.pop("inputSchema", None)
-    if isinstance(said.get("description"), str):
-        said["description"] = first_sentence(said["description"])
-    said["signature"] = signature(
-        said["name"], cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
-    )
+    said = dict(entry)
+    schema = _plain(said.pop("inputSchema", None))
+    description = _plain(said.get("description"))
+    if isinstance(description, str):
+        said["description"] = first_sentence(description)
+    shape = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
+    said["signature"] = signature(str(entry["name"]), shape)
     return said
+
+
+def _plain(value: object) -> object:
+    if not isinstance(value, Raw):
+        return value
+    try:
+        return decode(value)
+    except ValueError:
+        return None

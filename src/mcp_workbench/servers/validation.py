@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from msgspec import Raw
+
+from ..wire.messages import decode
 
 
 class Validator:
@@ -20,8 +21,8 @@ class Validator:
         if self._compiled is None:
             import jsonschema_rs
 
-            self._compiled = jsonschema_rs.validator_for(msgspec.json.decode(self._schema))
-        given = msgspec.json.decode(arguments)
+            self._compiled = jsonschema_rs.validator_for(decode(self._schema))
+        given = decode(arguments)
         if self._compiled.is_valid(given):
             return []
         return [_sentence(error) for error in self._compiled.iter_errors(given)]

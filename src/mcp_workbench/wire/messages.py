@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -188,6 +189,22 @@ def encode(value: object) -> bytes:
             return json.loads(bytes(raw)) if isinstance(raw, Raw) else str(raw)
 
         return json.dumps(value, default=plain).encode()
+
+
+def decode(raw: Raw | bytes) -> Any:
+    """Any JSON as plain objects, by the more patient decoder where the fast one refuses (1e400, surrogates).
+
+    Raises ValueError where it is none, or too deep for both.
+    """
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        import json
+
+        try:
+            return json.loads(bytes(raw))
+        except RecursionError:
+            raise ValueError("nested too deeply to be read") from None
 
 
 def request(id: Piece, method: bytes, *params: Piece) -> tuple[Piece, ...]:
