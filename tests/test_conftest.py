@@ -26,7 +26,7 @@ def run(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-p", "no:cacheprovider"]
     return subprocess.run(
         [*command, f"--rootdir={folder}", "-c", os.devnull, str(folder)],
-        env={**inherited, "PYTHONPATH": str(ROOT), **variables},
+        env={**inherited, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **variables},
         cwd=folder,
         capture_output=True,
         text=True,

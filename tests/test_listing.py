@@ -119,32 +119,29 @@ def test_the_same_tool_name_in_two_servers_and_names_like_ours_are_never_mixed_u
     assert len(pids) == 2
 
 
-@pytest.mark.parametrize(
-    ("filters", "left"),
-    [
-        (["*"], ["read_a", "read_b", "write_a", "list"]),
-        (["read_*", "list"], ["read_a", "read_b", "list"]),
-        (["list", "read_*"], ["read_a", "read_b", "list"]),
-        (["*_?"], ["read_a", "read_b", "write_a"]),
-        (["*", "!write_*"], ["read_a", "read_b", "list"]),
-        (["!write_*"], ["read_a", "read_b", "list"]),
-        (["READ_*"], []),
-        ([], []),
-    ],
-    ids=str,
-)
-def test_filters_hold_in_the_listing_and_at_the_call(
-    workbench: Launcher, filters: list[str], left: list[str]
-) -> None:
+FILTERED: list[tuple[list[str], list[str]]] = [
+    (["*"], ["read_a", "read_b", "write_a", "list"]),
+    (["read_*", "list"], ["read_a", "read_b", "list"]),
+    (["list", "read_*"], ["read_a", "read_b", "list"]),
+    (["*_?"], ["read_a", "read_b", "write_a"]),
+    (["*", "!write_*"], ["read_a", "read_b", "list"]),
+    (["!write_*"], ["read_a", "read_b", "list"]),
+    (["READ_*"], []),
+    ([], []),
+]
+
+
+def test_filters_hold_in_the_listing_and_at_the_call(workbench: Launcher) -> None:
     names = ["read_a", "read_b", "write_a", "list"]
-    server = offering([tool(name) for name in names], toolFilters=filters)
-    client, listing = opened(workbench, a=server)
-    assert listing["servers_connected"] == 1
-    assert [each["name"] for each in listing["tools"]] == left
-    for name in names:
-        said = text(client.use(f"dev/a/{name}"))
-        missing = f"Error executing tool: Tool '{name}' not found in server 'a' (toolbox 'dev')"
-        assert said == (name if name in left else missing)
+    page = [tool(name) for name in names]
+    servers = {f"s{n}": offering(page, toolFilters=filters) for n, (filters, _) in enumerate(FILTERED)}
+    client, listing = opened(workbench, **servers)
+    assert listing["servers_connected"] == len(FILTERED)
+    for server, (_, left) in zip(servers, FILTERED, strict=True):
+        assert [name for listed, name in addresses(listing) if listed == server] == left
+        for name in names:
+            missing = f"Error executing tool: Tool '{name}' not found in server '{server}' (toolbox 'dev')"
+            assert text(client.use(f"dev/{server}/{name}")) == (name if name in left else missing)
 
 
 def test_toolboxes_and_servers_with_nothing_in_them_are_valid(workbench: Launcher) -> None:
@@ -230,24 +227,40 @@ def test_the_declared_output_schema_holds_for_every_answer(workbench: Launcher, 
     )
 
 
-@pytest.mark.parametrize(
-    "definition",
-    [
-        '{"name":"t","description":"\\ud800","inputSchema":{"type":"object"}}',
-        '{"name":"t","x":1e400,"inputSchema":{"type":"object"}}',
-        '{"name":"t","x":{"b":1,"b":2},"big":123456789012345678901234567890}',
-        '{"name":"t","deep":' + "[" * 400 + "]" * 400 + "}",
-    ],
-    ids=lambda definition: definition[:30],
-)
-def test_odd_json_in_a_definition_does_not_cost_the_toolbox(workbench: Launcher, definition: str) -> None:
-    servers = {"a": child("listed", f"[[{definition}]]", "verbatim"), "b": offering([tool("fine")])}
-    client, listing = opened(workbench, **servers)
+ODD_DEFINITIONS = [
+    '{"name":"t","description":"\\ud800","inputSchema":{"type":"object"}}',
+    '{"name":"t","x":{"b":1,"b":2},"big":123456789012345678901234567890}',
+    '{"name":"t","deep":' + "[" * 400 + "]" * 400 + "}",
+    '{"name":"t","description":5,"inputSchema":true}',
+    '{"name":"t","description":null,"inputSchema":null}',
+    '{"name":"t","x":1e400,"inputSchema":{"type":"object"}}',
+    '{"name":"t","inputSchema":{"properties":[1],"required":{"a":1}}}',
+    '{"name":"t","inputSchema":{"$ref":"#"}}',
+    '{"name":"t","inputSchema":{"properties":{"a":{"default":1e400,"enum":[{}]}}}}',
+]
+
+
+@pytest.fixture(scope="module")
+def odd(shared_workbench: Launcher) -> Client:
+    """Has a toolbox for each odd definition, with a good one beside it."""
+    fine = offering([tool("fine")])
+    servers = [child("listed", f"[[{definition}]]", "verbatim") for definition in ODD_DEFINITIONS]
+    return shared_workbench(
+        configuration(**{f"odd{number}": toolbox(a=each, b=fine) for number, each in enumerate(servers)})
+    )
+
+
+@pytest.mark.parametrize("number", range(len(ODD_DEFINITIONS)))
+def test_odd_json_in_a_definition_does_not_cost_the_toolbox(odd: Client, number: int) -> None:
+    listing = odd.open(f"odd{number}")
     assert ("b", "fine") in addresses(listing)
     if listing["servers_connected"] == 2:
-        assert text(client.use("dev/a/t")) == "t"
+        assert text(odd.use(f"odd{number}/a/t")) == "t"
+        in_short = listed_in(odd, f"odd{number}", detail="signature")
+        assert [type(entry["signature"]) for entry in in_short["tools"]] == [str, str]
     else:
-        assert listing["_errors"][0].startswith("Failed to connect to server 'a' in toolbox 'dev': ")
+        (said,) = listing["_errors"]
+        assert said.startswith(f"Failed to connect to server 'a' in toolbox 'odd{number}': ")
 
 
 def test_definitions_that_cannot_be_called_do_not_hide_the_others(workbench: Launcher) -> None:
@@ -256,13 +269,13 @@ def test_definitions_that_cannot_be_called_do_not_hide_the_others(workbench: Lau
     assert [each["name"] for each in listing["tools"]] == ["first", "last"]
 
 
-@pytest.mark.parametrize("name", ["../../etc", "__proto__", "a b", "é\u2028'\"<script>", "x" * 256])
-def test_server_names_are_plain_text(workbench: Launcher, name: str) -> None:
-    client = workbench(configuration(dev=toolbox(**{name: child("echo", name)})))
-    listing = client.open("dev")
-    assert (name, "echo") in addresses(listing)
-    ref = {"toolbox": "dev", "server": name, "name": name}
-    assert text(client.call("use_tool", {"tool": ref, "arguments": {"a": 1}})) == '{"a": 1}'
+def test_server_names_are_plain_text(workbench: Launcher) -> None:
+    names = ["../../etc", "__proto__", "a b", "é\u2028'\"<script>", "x" * 256]
+    client, listing = opened(workbench, **{name: child("echo", name) for name in names})
+    for name in names:
+        assert (name, "echo") in addresses(listing)
+        ref = {"toolbox": "dev", "server": name, "name": name}
+        assert text(client.call("use_tool", {"tool": ref, "arguments": {"a": 1}})) == '{"a": 1}'
 
 
 # Signatures
@@ -326,24 +339,6 @@ def test_the_limit_counts_characters_and_not_bytes(workbench: Launcher) -> None:
     server = child("listed", f"[[{definition}]]", "verbatim")
     client = workbench(configuration(dev={**toolbox(a=server), "listingLimit": 500}))
     assert "inputSchema" in client.open("dev")["tools"][0]
-
-
-@pytest.mark.parametrize(
-    "definition",
-    [
-        '{"name":"t","description":5,"inputSchema":true}',
-        '{"name":"t","description":null,"inputSchema":null}',
-        '{"name":"t","x":1e400,"inputSchema":{"type":"object"}}',
-        '{"name":"t","inputSchema":{"properties":[1],"required":{"a":1}}}',
-        '{"name":"t","inputSchema":{"$ref":"#"}}',
-        '{"name":"t","inputSchema":{"properties":{"a":{"default":1e400,"enum":[{}]}}}}',
-        '{"name":"t","big":123456789012345678901234567890}',
-    ],
-)
-def test_odd_definitions_have_a_signature_too(workbench: Launcher, definition: str) -> None:
-    client, _ = opened(workbench, a=child("listed", f"[[{definition}]]", "verbatim"))
-    (entry,) = listed_in(client, "dev", detail="signature")["tools"]
-    assert isinstance(entry["signature"], str)
 
 
 def test_a_refusal_of_the_arguments_brings_the_full_signature(workbench: Launcher) -> None:

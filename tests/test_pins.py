@@ -157,7 +157,7 @@ def test_a_linked_file_stays_a_link(tmp_path: Path) -> None:
 def test_a_file_that_makes_no_sense_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "workbench-pins.json"
     file.write_bytes(content)
-    with pytest.raises(PinsUnusable, match="workbench-pins.json cannot be used"):
+    with pytest.raises(PinsUnusable, match=r"workbench-pins\.json cannot be used"):
         PinFile(str(file)).read()
 
 

@@ -25,6 +25,17 @@ FRESH_MS = 60_000
 
 SERVER_INFO = {"name": "mcp-workbench", "title": "MCP Workbench", "version": __version__}
 CAPABILITIES = {"tools": {"listChanged": True}}
+SHARED_CAPABILITIES = {**CAPABILITIES, "prompts": {}, "resources": {}}
+
+HEADER_MISMATCH = -32020
+
+# What a shared endpoint has none of yet, and the member that its empty list is.
+_LISTS = {
+    "prompts/list": "prompts",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+}
+_NO_RESOURCE = -32002
 
 
 class Client(msgspec.Struct, frozen=True):
@@ -60,6 +71,7 @@ class _Params(msgspec.Struct):
 
     meta: Raw = msgspec.field(name="_meta", default=Raw())
     name: str | None = None
+    uri: str | None = None
     arguments: Raw = Raw(EMPTY_OBJECT)
     cursor: str | None = None
     input_responses: Raw = msgspec.field(name="inputResponses", default=Raw())
@@ -76,26 +88,35 @@ _decode_meta = msgspec.json.Decoder(_Meta).decode
 class Question:
     """A request, read: its method, its parameters and who asks."""
 
-    __slots__ = ("client", "method", "params", "progress_token")
+    __slots__ = ("_declared", "client", "method", "params", "progress_token")
 
-    def __init__(self, method: str, params: Raw, client: Client) -> None:
-        """`client` is the connection's, and stands unless the request speaks for itself. Raises RpcError."""
+    def __init__(self, method: str, params: Raw, client: Client, declared: str | None = None) -> None:
+        """`client` is the connection's, and stands unless the request speaks for itself. Raises RpcError.
+
+        `declared` is the revision that a modern request came with, outside of itself; it must name the same.
+        """
         self.method = method
         self.client = client
+        self._declared = declared
         self.progress_token = b""
         try:
             self.params = _decode_params(params) if params else _Params()
-            if self.params.meta:
-                self._read_meta(_decode_meta(self.params.meta))
+            self._read_meta()
         except msgspec.ValidationError as error:
             raise RpcError(INVALID_PARAMS, f"Invalid params: {error}") from None
         except (msgspec.DecodeError, RecursionError):
             self._read_patiently(params)
 
-    def _read_meta(self, meta: _Meta) -> None:
-        self.progress_token = bytes(meta.progress_token)
-        if not meta.version or self.method == "initialize":
+    def _read_meta(self) -> None:
+        declared = self._declared
+        if not self.params.meta and declared is None:
             return
+        meta = _decode_meta(self.params.meta or EMPTY_OBJECT)
+        self.progress_token = bytes(meta.progress_token)
+        if declared is None and (not meta.version or self.method == "initialize"):
+            return
+        if not meta.version:
+            raise RpcError(INVALID_PARAMS, f"Invalid params: _meta needs {revisions.VERSION}")
         try:
             version = msgspec.json.decode(meta.version, type=str)
         except msgspec.ValidationError:
@@ -104,8 +125,11 @@ class Question:
             raise RpcError(
                 INVALID_PARAMS, f"Invalid params: _meta needs {revisions.CLIENT_CAPABILITIES}, an object"
             )
+        if declared not in (None, version):
+            said = f"the request came as {declared}, and its {revisions.VERSION} is {version}"
+            raise RpcError(HEADER_MISMATCH, f"Header mismatch: {said}")
         if not revisions.is_modern(version):
-            data = {"supported": list(revisions.SUPPORTED), "requested": version}
+            data = {"supported": revisions.MODERN, "requested": version}
             raise RpcError(revisions.UNSUPPORTED_VERSION, "Unsupported protocol version", encode(data))
         self.client = msgspec.structs.replace(self.client, name=meta.info.name, version=version)
 
@@ -116,8 +140,7 @@ class Question:
         name = found.pop("name", NULL)
         try:
             self.params = _decode_params(encode({key: Raw(value) for key, value in found.items()}))
-            if self.params.meta:
-                self._read_meta(_decode_meta(self.params.meta))
+            self._read_meta()
         except msgspec.DecodeError as error:
             raise RpcError(INVALID_PARAMS, f"Invalid params: {error}") from None
         self.params.arguments = Raw(arguments)
@@ -127,8 +150,13 @@ class Question:
 class Endpoint:
     """The workbench, as any client of either era sees it."""
 
-    def __init__(self, workbench: Workbench) -> None:
+    def __init__(self, workbench: Workbench, *, shared: bool = False) -> None:
+        """`shared` by many clients: what we can offer is declared from the start, whichever process answers,
+        and where clients may see different toolboxes they are told not to share what they hear.
+        """
         self.workbench = workbench
+        self._shared = shared
+        self._capabilities: dict[str, object] = dict(SHARED_CAPABILITIES if shared else CAPABILITIES)
 
     def answer(self, question: Question) -> bytes:
         """The result of everything but `tools/call` and `subscriptions/listen`. Raises RpcError."""
@@ -142,6 +170,15 @@ class Endpoint:
                 return self._initialize(question)
             case "ping" if not modern:
                 return EMPTY_OBJECT
+            case "logging/setLevel" if self._shared and not modern:
+                return EMPTY_OBJECT
+            case method if self._shared and method in _LISTS:
+                return self._empty_list(question)
+            case "prompts/get" if self._shared:
+                raise RpcError(INVALID_PARAMS, f"Unknown prompt: {question.params.name}")
+            case "resources/read" if self._shared:
+                data = encode({"uri": question.params.uri})
+                raise RpcError(INVALID_PARAMS if modern else _NO_RESOURCE, "Resource not found", data)
             case _:
                 raise RpcError(METHOD_NOT_FOUND, "Method not found", encode({"method": question.method}))
 
@@ -212,10 +249,13 @@ class Endpoint:
     def _initialize(self, question: Question) -> bytes:
         if question.params.protocol_version is None:
             raise RpcError(INVALID_PARAMS, "Invalid params: protocolVersion is required")
+        capabilities = dict(self._capabilities)
+        if self._shared:
+            capabilities["logging"] = {}
         return encode(
             {
                 "protocolVersion": self.client_of(question).version,
-                "capabilities": CAPABILITIES,
+                "capabilities": capabilities,
                 "serverInfo": SERVER_INFO,
                 "instructions": metatools.instructions(self.workbench, question.client.scope),
             }
@@ -228,9 +268,9 @@ class Endpoint:
             {
                 "resultType": "complete",
                 "supportedVersions": revisions.MODERN,
-                "capabilities": CAPABILITIES,
+                "capabilities": self._capabilities,
                 "instructions": metatools.instructions(self.workbench, question.client.scope),
-                **_modern_members(),
+                **self._modern_members(),
             }
         )
 
@@ -239,12 +279,25 @@ class Endpoint:
             raise RpcError(INVALID_PARAMS, "Invalid params: unknown cursor")
         tools = Raw(metatools.definitions(self.workbench, question.client.scope))
         if question.client.modern:
-            return encode({"resultType": "complete", "tools": tools, **_modern_members()})
+            return encode({"resultType": "complete", "tools": tools, **self._modern_members()})
         return encode({"tools": tools})
 
+    def _empty_list(self, question: Question) -> bytes:
+        if question.params.cursor is not None:
+            raise RpcError(INVALID_PARAMS, "Invalid params: unknown cursor")
+        nothing: dict[str, object] = {_LISTS[question.method]: []}
+        if question.client.modern:
+            return encode({"resultType": "complete", **nothing, **self._modern_members()})
+        return encode(nothing)
 
-def _modern_members() -> dict[str, object]:
-    return {"ttlMs": FRESH_MS, "cacheScope": "public", "_meta": {revisions.SERVER_INFO: SERVER_INFO}}
+    def _modern_members(self) -> dict[str, object]:
+        tokens = self.workbench.config.http.tokens.values() if self._shared else ()
+        private = any(token.toolboxes is not None for token in tokens)
+        return {
+            "ttlMs": FRESH_MS,
+            "cacheScope": "private" if private else "public",
+            "_meta": {revisions.SERVER_INFO: SERVER_INFO},
+        }
 
 
 def _belongs_to_client(error: RpcError, question: Question) -> bool:

@@ -21,6 +21,7 @@ WorkbenchError
 │   │   └── ChainTooDeep
 │   └── CallFailed             use_tool: the call was tried and got no result
 ├── ConnectFailed          a server could not be connected; data of `_errors`, the reason of CallFailed
+├── PinsUnusable           the file of pins cannot be read or written; data of `_errors`, status 1 of `pin`
 ├── Unanswered             a call got no answer: crash, time-out, no place; the reason of CallFailed
 └── RpcError               a JSON-RPC error, as it goes over the wire
 
@@ -177,6 +178,48 @@ class ToolNotOffered(CallRefused):
 NOT_READ_ONLY = "only tools that declare readOnlyHint: true are (readOnly is set), and it does not"
 
 
+class NotAccepted:
+    """What is said of a server's tools that are not as they were accepted: no error while others can be used.
+
+    `config` is the file that the command needs, since whoever reads this is rarely where we were started.
+    """
+
+    def __init__(self, server: str, toolbox: str, pinned: bool, config: str | None) -> None:
+        self._place = f"server '{server}' (toolbox '{toolbox}')"
+        self._pinned = pinned
+        self._command = f"mcp-workbench pin --accept {toolbox}"
+        if config is not None:
+            from shlex import quote
+
+            self._command += f" --config {quote(config)}"
+
+    @property
+    def reason_changed(self) -> str:
+        return (
+            "its definition has changed since it was accepted (pinned is set). "
+            f"To see the difference and accept it, run: {self._command}"
+        )
+
+    @property
+    def reason_new(self) -> str:
+        return f"it was never accepted (pinned is set). To see it and accept it, run: {self._command}"
+
+    def changed(self, tool: str, difference: str) -> str:
+        """A line of `_errors`."""
+        outcome = ", and is not offered" if self._pinned else ""
+        return (
+            f"Tool '{tool}' in {self._place} has changed since it was accepted{outcome}: {difference}. "
+            f"To accept it, run: {self._command}"
+        )
+
+    def new(self, tools: str) -> str:
+        """A line of `_errors`."""
+        return (
+            f"Tools in {self._place} were never accepted, and are not offered: {tools}. "
+            f"To see and accept them, run: {self._command}"
+        )
+
+
 class ChainTooDeep(CallRefused):
     """Tools that call each other without an end; the names show the loop."""
 
@@ -206,6 +249,15 @@ class ConnectFailed(WorkbenchError):
         self.reason = reason
         self.sentence = f"Failed to connect to server '{server}' in toolbox '{toolbox}': {reason}"
         super().__init__(self.sentence)
+
+
+class PinsUnusable(WorkbenchError):
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"Pins file {path} cannot be used: {reason}")
+
+    def note(self, server: str, toolbox: str) -> str:
+        """A line of `_errors`."""
+        return f"Tools in server '{server}' (toolbox '{toolbox}') were not compared with their pins: {self}"
 
 
 class Unanswered(WorkbenchError):

@@ -24,6 +24,7 @@ from .errors import (
 )
 from .journal import Journal, new_id
 from .names import Scope, ToolRef
+from .pins.pins import Pins
 from .protocol.results import Result
 from .servers.base import Server
 from .servers.call import Call
@@ -41,6 +42,7 @@ MOST_CALLS_DEEP = 16
 class Workbench:
     def __init__(self, config: Config) -> None:
         self.config = config
+        self.pins = Pins(config.path)
         self._processes = Processes()
         self._listeners: set[Callable[[], None]] = set()
         self.calls = 0
@@ -82,6 +84,7 @@ class Workbench:
         toolbox = toolboxes.get(name)
         if toolbox is None:
             raise ToolboxUnknown(name, toolboxes)
+        self._heed_pins()
         await toolbox.open(on_settled)
         return toolbox
 
@@ -92,14 +95,16 @@ class Workbench:
         """
         ref = call.ref
         server = self._find(call)
+        if server.config.pinned:
+            self._heed_pins()
         if server.connected:
-            self._tool(server, ref)
+            await self._tool(server, ref)
         call.id = new_id()
         began, clock = time.time(), time.perf_counter()
         error: str | None = None
         try:
             await server.connect()
-            tool = self._tool(server, ref)
+            tool = await self._tool(server, ref)
             result = Result(await server.call(tool, call), server.modern)
             error = result.error_text
             return result
@@ -186,8 +191,8 @@ class Workbench:
         await self._processes.close()
         self.journal.close()
 
-    def _tool(self, server: Server, ref: ToolRef) -> Tool:
-        tool = server.tools.get(ref.name)
+    async def _tool(self, server: Server, ref: ToolRef) -> Tool:
+        tool = server.tools.get(ref.name) or await server.find(ref.name)
         if tool is not None:
             return tool
         if ref.name in server.withheld:
@@ -227,11 +232,16 @@ class Workbench:
             had = toolbox.servers
             toolbox.config = entry
             toolbox.servers = {
-                key: had[key] if key in had and had[key].config == server else self._server(server)
+                key: had[key] if key in had and had[key].config == server else self._new_server(server)
                 for key, server in entry.servers.items()
             }
             toolboxes[name] = toolbox
         self.toolboxes = toolboxes
+
+    def _new_server(self, config: ServerConfig) -> Server:
+        server = self._server(config)
+        server.inspect = self.pins.inspect
+        return server
 
     def _server(self, config: ServerConfig) -> Server:
         if isinstance(config, ChildConfig):
@@ -254,6 +264,17 @@ class Workbench:
         if server is None:
             raise ServerNotFound(ref.server, ref.toolbox)
         return server
+
+    def _heed_pins(self) -> None:
+        """What was accepted since the last look, or is no longer, counts from now on."""
+        if not self.pins.refresh():
+            return
+        offered = [server.tools for server in self._servers()]
+        for server in self._servers():
+            if server.listed:
+                server.sort_out()
+        if offered != [server.tools for server in self._servers()]:
+            self._changed()
 
     def _changed(self) -> None:
         for listener in list(self._listeners):

@@ -62,7 +62,7 @@ def test_a_message_too_deep_to_be_read_still_has_its_id() -> None:
     assert caught.value.id == b'"me"'
 
 
-@settings(max_examples=150, deadline=None, database=None)
+@settings(max_examples=100, deadline=None, database=None)
 @given(params=json_text.objects(json_text.values), id=json_text.strings)
 def test_any_params_and_any_id_stay_as_they_were(params: str, id: str) -> None:
     line = f'{{"jsonrpc":"2.0", "id" : {id} ,"method":"a","params": {params} }}'.encode()
@@ -75,7 +75,7 @@ def test_any_params_and_any_id_stay_as_they_were(params: str, id: str) -> None:
 NAMES = st.sampled_from(['"id"', '"method"', '"params"', '"result"', '"error"', '"isError"'])
 
 
-@settings(max_examples=150, deadline=None, database=None)
+@settings(max_examples=100, deadline=None, database=None)
 @given(value=json_text.objects(json_text.values, NAMES, unique=True))
 def test_members_are_found_by_their_brackets(value: str) -> None:
     found = messages.members(value.encode())

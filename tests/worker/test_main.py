@@ -14,10 +14,8 @@ from mcp_workbench import __version__
 
 from .conftest import Folder
 
-VERSIONS = ["3.9", "3.10", "3.12", "3.13", "3.14"]
 
-
-def interpreter(version: str) -> str:
+def _interpreter(version: str) -> str | None:
     """A Python of that version that starts: a version manager's shim may only exist."""
     managed = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     for found in [shutil.which(f"python{version}"), *managed.glob(f"{version}.*/bin/python{version}")]:
@@ -26,7 +24,14 @@ def interpreter(version: str) -> str:
             and subprocess.run([found, "-V"], capture_output=True, timeout=20).returncode == 0
         ):
             return str(found)
-    pytest.skip(f"no python{version} that runs here")
+    return None
+
+
+_FOUND = {version: _interpreter(version) for version in ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")}
+INTERPRETERS = {version: path for version, path in _FOUND.items() if path is not None}
+"""The Pythons of this machine, which is at least one: that of the tests."""
+
+VERSIONS = list(INTERPRETERS)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -42,7 +47,7 @@ def test_a_foreign_interpreter_with_nothing_of_ours_runs_plain_tools_and_chains(
         "async def",
     )
     folder.plain("block", "import time; time.sleep(2)", "async def")
-    worker = folder.start(interpreter(version))
+    worker = folder.start(INTERPRETERS[version])
     assert worker.errors() == []
     assert worker.text("outer") == version
     assert worker.call("both")["structuredContent"] == {"result": [version, 4]}
@@ -60,7 +65,7 @@ def test_a_module_level_lock_works_in_every_version(folder: Folder, version: str
     folder.plain("a", body, "async def")
     path = folder.path / "a.py"
     path.write_text("import _locks\n" + path.read_text())
-    worker = folder.start(interpreter(version))
+    worker = folder.start(INTERPRETERS[version])
     calls = [worker.begin_call("a") for _ in range(5)]
     assert all(worker.end(number)["content"][0]["text"] == "fine" for number in calls)
 

@@ -75,11 +75,9 @@ def logs(
     try:
         with Log(path) as reader:
             if show is not None:
-                found = reader.call(show)
-                view.whole(found) if found else _fail(f"No call {show} in {path}.")
+                view.whole(reader.call(show) or _fail(f"No call {show} in {path}."))
             elif chain is not None:
-                calls = reader.chain(chain)
-                view.chain(calls) if calls else _fail(f"No call {chain} in {path}.")
+                view.chain(reader.chain(chain) or _fail(f"No call {chain} in {path}."))
             elif stats:
                 view.stats(reader.stats(query))
             elif follow:
@@ -94,7 +92,10 @@ def logs(
     except KeyboardInterrupt:
         pass  # how following ends
     except BrokenPipeError:
+        # Whoever read this has gone; nothing may be left for Python to flush at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as problem:
+        _fail(f"{path} cannot be read: {problem.strerror}")
 
 
 def _configured(config: str | None) -> str:

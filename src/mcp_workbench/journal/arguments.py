@@ -99,6 +99,7 @@ class Arguments:
         levels = [level]  # what is masked inside each open bracket; the outermost is the value itself
         for token in _TOKEN.finditer(text):
             first = token[0][0]
+            is_cut = False
             if first == '"':
                 inside, closed, is_key = token.groups()
                 if is_key:
@@ -123,18 +124,15 @@ class Arguments:
                 level = levels[-1]
                 piece = first
             else:
-                piece = "".join(token[0].split())
+                run = "".join(token[0].split())
                 is_torn = not is_whole and token.end() == len(text)  # perhaps only half of the last number
-                fitting = (
-                    piece[: piece.rfind(",", 0, max(room, 0)) + 1] if is_torn or len(piece) > room else piece
-                )
-                if masked := self._literals(fitting, level):
-                    out.append(masked)
-                if fitting != piece:
-                    break
-                continue
-            out.append(piece)
-            room -= len(piece)
+                is_cut = is_torn or len(run) > room
+                piece = self._literals(run[: run.rfind(",", 0, max(room, 0)) + 1] if is_cut else run, level)
+            if piece:
+                out.append(piece)
+                room -= len(piece)
+            if is_cut:
+                break
         return "".join(out + _ending(out, closers, size))
 
     def _key(self, key: str) -> str:

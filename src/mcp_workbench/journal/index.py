@@ -74,14 +74,16 @@ class Index:
                 self._refresh()
                 return
             except sqlite3.DatabaseError:
-                # Damaged, locked for long, no room on the disk: it can all be made again from the files.
-                self._database.close()
-                _remove(self._beside)
-                self._database = self._open(another_try)
+                self._start_over(another_try)
         self._refresh()
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
-        return self._database.execute(sql, values).fetchall()
+        try:
+            return self._rows(sql, values)
+        except sqlite3.DatabaseError:
+            self._start_over(self._beside)
+            self.refresh()
+            return self._rows(sql, values)
 
     def line(self, place: int) -> bytes:
         file = self._files.get(place >> PLACE)
@@ -108,37 +110,58 @@ class Index:
             _remove(file)
             return _prepare(file)
 
+    def _start_over(self, file: str) -> None:
+        """Damaged, locked for long, no room on the disk: it can all be made again from the files."""
+        self._database.close()
+        _remove(self._beside)
+        self._database = self._open(file)
+
+    def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
+        return self._database.execute(sql, values).fetchall()
+
     def _refresh(self) -> None:
         self._close_files()
+        # Asked before we look: what another process adds meanwhile is not ours to forget.
+        known = {number for (number,) in self._rows("select number from files")}
         for file in open_files(self._path):
             self._files[self._number(file)] = file
-        self._forget()
+        for number in known - self._files.keys():
+            self._forget(number)
         for number, file in self._files.items():
             self._take_in(number, file)
 
     def _number(self, file: OpenFile) -> int:
-        """The file's number here; one that has become shorter is another file."""
-        known = "select number from files where inode = ? and digest = ? and done <= ?"
-        identity = (file.inode, file.digest, file.size)
-        if not self.rows(known, identity):
-            # One statement, since another process may be about to do the same.
-            self._database.execute(
-                "insert into files (number, inode, digest)"
-                f" select (select coalesce(max(number), 0) + 1 from files), ?, ? where not exists ({known})",
-                (file.inode, file.digest, *identity),
-            )
-        return self.rows(known, identity)[0][0]
+        number = self._known(file)
+        if number is None:
+            self._database.execute("begin immediate")
+            number = self._known(file)  # now that no other process can be about to add it
+            if number is None:
+                ((number,),) = self._rows(
+                    "insert into files (number, inode, digest)"
+                    " select coalesce(max(number), 0) + 1, ?, ? from files returning number",
+                    (file.inode, file.digest),
+                )
+            self._database.execute("commit")
+        return number
 
-    def _forget(self) -> None:
-        for (number,) in self.rows("select number from files"):
-            if number not in self._files:
-                self._database.execute("begin immediate")
-                self._database.execute("delete from calls where place between ? and ?", _range(number))
-                self._database.execute("delete from files where number = ?", (number,))
-                self._database.execute("commit")
+    def _known(self, file: OpenFile) -> int | None:
+        """The file's number here; a file that has become shorter is another one."""
+        found = self._rows(
+            "select number, done from files where inode = ? and digest = ? order by number desc limit 1",
+            (file.inode, file.digest),
+        )
+        return found[0][0] if found and found[0][1] <= file.size else None
+
+    def _forget(self, number: int) -> None:
+        self._database.execute("begin immediate")
+        self._database.execute(
+            "delete from calls where place >= ? and place < ?", (number << PLACE, (number + 1) << PLACE)
+        )
+        self._database.execute("delete from files where number = ?", (number,))
+        self._database.execute("commit")
 
     def _take_in(self, number: int, file: OpenFile) -> None:
-        (done,) = self.rows("select done from files where number = ?", (number,))[0]
+        ((done,),) = self._rows("select done from files where number = ?", (number,))
         for offset, block in file.blocks(done, _BATCH):
             self._database.execute("begin immediate")
             calls = _Calls(block, (number << PLACE) + offset, _Names(self._database))
@@ -237,10 +260,6 @@ class _Calls:
                 yield from _Calls(text[start:], place + start, self._names)
                 return
             start = text.find(_BEGINNING, start + 1)
-
-
-def _range(number: int) -> tuple[int, int]:
-    return number << PLACE, ((number + 1) << PLACE) - 1
 
 
 def _remove(file: str) -> None:

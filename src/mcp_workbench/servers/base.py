@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 from msgspec import Raw
 
@@ -18,13 +19,34 @@ from .slots import Slots
 from .tool import Tool, read_tool
 
 
+class Inspection(NamedTuple):
+    """What somebody else thinks of a listing."""
+
+    withheld: Mapping[str, str]
+    """Tools that must not be offered, and why."""
+    notes: Sequence[str]
+    """Lines for `_errors`."""
+
+
+Inspect: TypeAlias = Callable[[ServerConfig, Collection[Tool]], Inspection]
+
+
+def _no_objection(config: ServerConfig, tools: Collection[Tool]) -> Inspection:
+    return Inspection({}, ())
+
+
 class Server(ABC):
     """`connect` and `call` may be used by any number of tasks at once."""
 
     def __init__(self, config: ServerConfig, on_change: Callable[[], None]) -> None:
         self.config = config
+        self.inspect: Inspect = _no_objection
+        """Who is asked about every listing."""
+        self._findings: Sequence[str] = ()
+        self.found: dict[str, Tool] = {}
+        """What passes the filters, offered or not."""
         self.tools: dict[str, Tool] = {}
-        """What is offered, in the server's order, after the filters."""
+        """What is offered, in the server's order."""
         self.withheld: dict[str, str] = {}
         """Tools that are there and not offered, and why."""
         self.modern = False
@@ -39,7 +61,9 @@ class Server(ABC):
         self._slots = Slots(config.limits.concurrency, config.limits.queue)
         self._connecting: asyncio.Task[None] | None = None
         self._active = 0
-        """Calls under way, waiting ones and inner ones included."""
+        """Calls under way, waiting ones and inner ones included, and whoever waits for the connection."""
+        self.asleep = False
+        """Put to sleep because nobody used it: the listing holds, and only a call needs to wake it."""
         self._sleep: asyncio.TimerHandle | None = None
         self._rest: asyncio.Future[None] | None = None
 
@@ -74,8 +98,16 @@ class Server(ABC):
         if self._connecting is None:
             self._connecting = asyncio.create_task(self._connect_in_time())
             self._connecting.add_done_callback(self._connect_done)
-        # Whoever gives up waiting leaves the others their connection.
-        await asyncio.shield(self._connecting)
+        self._active += 1
+        try:
+            # Whoever gives up waiting leaves the others their connection.
+            await asyncio.shield(self._connecting)
+        finally:
+            self._finished()
+
+    async def find(self, name: str) -> Tool | None:
+        """The tool that is offered by this name now."""
+        return self.tools.get(name)
 
     async def call(self, tool: Tool, call: Call) -> Raw:
         """The raw result of a call, in its limits. Raises ConnectFailed, Unanswered or RpcError."""
@@ -91,9 +123,7 @@ class Server(ABC):
             finally:
                 self._slots.give_back()
         finally:
-            self._active -= 1
-            if not self._active:
-                self._at_rest()
+            self._finished()
 
     async def retire(self) -> None:
         """Let the calls under way finish, then close. No new ones may come."""
@@ -111,17 +141,28 @@ class Server(ABC):
 
     def offer(self, definitions: list[Raw]) -> None:
         """Take over a listing."""
-        tools: dict[str, Tool] = {}
-        withheld: dict[str, str] = {}
-        for definition in definitions:
-            tool = read_tool(definition)
-            if tool is None or not self.config.filters.allows(tool.name):
-                continue
-            if self.config.read_only and not tool.read_only:
-                withheld[tool.name] = NOT_READ_ONLY
-            else:
-                tools[tool.name] = tool
-        self.tools, self.withheld, self.listed = tools, withheld, True
+        allows = self.config.filters.allows
+        read = (read_tool(definition) for definition in definitions)
+        self.found = {tool.name: tool for tool in read if tool is not None and allows(tool.name)}
+        self.listed = True
+        self.sort_out()
+
+    def sort_out(self) -> None:
+        """Offer what may be offered of what was found; again when `inspect` would say something else."""
+        withheld, findings = self.inspect(self.config, self.found.values())
+        self.withheld = dict(withheld)
+        if self.config.read_only:
+            unsafe = (name for name, tool in self.found.items() if not tool.read_only)
+            self.withheld.update(dict.fromkeys(unsafe, NOT_READ_ONLY))
+        self.tools = {name: tool for name, tool in self.found.items() if name not in self.withheld}
+        # The other notes are the server's own.
+        self.notes = [note for note in self.notes if note not in self._findings] + [*findings]
+        self._findings = findings
+
+    def _finished(self) -> None:
+        self._active -= 1
+        if not self._active:
+            self._at_rest()
 
     def _at_rest(self) -> None:
         if self._rest is not None and not self._rest.done():
@@ -134,10 +175,16 @@ class Server(ABC):
     def _fall_asleep(self) -> None:
         """Nobody used it for a while. The listing stays, and the next call wakes it."""
         if not self._active and self._connecting is None and self.connected:
-            self._farewell = asyncio.create_task(self._disconnect())
+            self._farewell = asyncio.create_task(self._disconnect_if_unused())
+
+    async def _disconnect_if_unused(self) -> None:
+        if not self._active:  # a call may have come before this task got its turn
+            self.asleep = True
+            await self._disconnect()
 
     async def _connect_in_time(self) -> None:
         config = self.config
+        self.asleep = False
         try:
             if config.problem is not None:
                 raise Unanswered(config.problem)
@@ -168,25 +215,29 @@ class Server(ABC):
         loop = asyncio.get_running_loop()
         began = loop.time()
         end = began + limits.timeout
+        idle = limits.idle_timeout
+        limit = asyncio.timeout_at(end if idle is None else min(end, began + idle))
         try:
-            if limits.idle_timeout is None:
-                async with asyncio.timeout_at(end):
-                    return await self._call(tool, call)
-            idle = limits.idle_timeout
-            async with asyncio.timeout_at(min(end, loop.time() + idle)) as limit:
-                tell = call.on_progress
-
-                def progressed(params: Raw) -> None:
-                    limit.reschedule(min(end, loop.time() + idle))
-                    if tell is not None:
-                        tell(params)
-
-                call.on_progress = progressed
+            async with limit:
+                if idle is not None:
+                    call.on_progress = _keeping_alive(limit, end, idle, call.on_progress)
                 return await self._call(tool, call)
         except TimeoutError:
             self._timed_out(began)
-            if loop.time() < end:
-                raise Unanswered(
-                    f"time-out: no progress for {limits.idle_timeout:g} s (limits.idleTimeout)"
-                ) from None
+            if limit.when() != end:  # which of the two it was
+                raise Unanswered(f"time-out: no progress for {idle:g} s (limits.idleTimeout)") from None
             raise Unanswered(f"time-out: no answer within {limits.timeout:g} s (limits.timeout)") from None
+
+
+def _keeping_alive(
+    limit: asyncio.Timeout, end: float, idle: float, tell: Callable[[Raw], None] | None
+) -> Callable[[Raw], None]:
+    """Progress puts the limit off, though never beyond the end."""
+    loop = asyncio.get_running_loop()
+
+    def progressed(params: Raw) -> None:
+        limit.reschedule(min(end, loop.time() + idle))
+        if tell is not None:
+            tell(params)
+
+    return progressed

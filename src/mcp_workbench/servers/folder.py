@@ -7,6 +7,7 @@ the validation of plain tools' arguments, the traces of their failures, and the 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -16,12 +17,12 @@ import msgspec
 from msgspec import Raw
 
 from ..config import FolderConfig
-from ..errors import RpcError, ToolError, Unanswered
+from ..errors import RpcError, ToolError, ToolNotFound, Unanswered
 from ..names import ToolRef
 from ..protocol.results import Result
 from ..protocol.session import Session
 from ..wire.messages import INTERNAL_ERROR, INVALID_PARAMS, encode
-from ..wire.peer import Peer, Request
+from ..wire.peer import Peer, PeerClosed, Request
 from .call import Call
 from .environment import child_environment
 from .processes import Processes
@@ -35,8 +36,16 @@ WORKER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "worker", "__m
 CALL = "workbench/call"
 ERRORS = "workbench/errors"
 FORM = "workbench/form"
+RESULT_SCHEMA = "workbench/resultSchema"
 TRACE = "workbench/trace"
+VERSION = "workbench/version"
 OURS = "workbench/"
+
+STALE = -32000
+"""The worker's error for a call that was made for an older version of the tool; nothing was run."""
+
+MOST_TRIES = 5
+"""How often a file may change between our listing and our call, before that is an error."""
 
 
 class Switchboard(Protocol):
@@ -55,6 +64,14 @@ class InnerCall(msgspec.Struct):
     arguments: Raw = Raw(b"{}")
     caller: str | None = None
     tid: str | None = None
+
+
+class Checked(msgspec.Struct):
+    """What we know of a tool beyond its definition."""
+
+    version: Raw
+    arguments: Validator | None
+    result: Validator | None
 
 
 _decode_inner = msgspec.json.Decoder(InnerCall).decode
@@ -76,7 +93,8 @@ class FolderServer(SpawnedServer):
         self._era = "legacy"  # our own worker: no need to ask
         self._switchboard = switchboard
         self._log_path = log_path
-        self._validators: dict[str, Validator] = {}
+        self._checked: dict[str, Checked] = {}
+        self._warned: set[str] = set()
         self._under_way: dict[bytes, Call] = {}
         self._inner: dict[bytes, asyncio.Task[None]] = {}
 
@@ -94,39 +112,88 @@ class FolderServer(SpawnedServer):
 
     async def _list(self, session: Session) -> list[Raw]:
         tools, meta = await session.list_tools()
-        where = f"server '{self.config.name}' (toolbox '{self.config.toolbox}')"
-        self.notes = [f"Tool file skipped in {where}: {line}" for line in _errors(meta)]
-        self._validators.clear()
-        return [self._public(tool) for tool in tools]
+        where = f"Tool files of server '{self.config.name}' (toolbox '{self.config.toolbox}')"
+        self.notes = [f"{where}: {line}" for line in _errors(meta)]
+        self._checked = {}
+        public: list[Raw] = []
+        for tool in tools:
+            try:
+                public.append(self._public(tool))
+            except ValueError as problem:
+                self.notes.append(f"{where}: {problem}")
+        return public
 
     def _public(self, definition: Raw) -> Raw:
-        """The definition without what is between the worker and us."""
+        """The definition without what is between the worker and us. Raises ValueError for a faulty schema."""
         tool = _decode_members(definition)
         meta = _decode_members(tool.pop("_meta", b"{}"))
-        if bytes(meta.get(FORM, b"")) == b'"plain"':
-            name = msgspec.json.decode(tool["name"], type=str)
-            self._validators[name] = Validator(tool["inputSchema"])
+        name = msgspec.json.decode(tool["name"], type=str)
+        plain = bytes(meta.get(FORM, b"")) == b'"plain"'
+        try:
+            self._checked[name] = Checked(
+                version=meta.get(VERSION, Raw(b"null")),
+                arguments=Validator(tool["inputSchema"]) if plain else None,
+                result=Validator(meta[RESULT_SCHEMA]) if RESULT_SCHEMA in meta else None,
+            )
+        except ValueError as problem:
+            reason = str(problem).partition("\n")[0]
+            raise ValueError(f"{name}: skipped: its schema is faulty: {reason}") from None
         theirs = {key: value for key, value in meta.items() if not key.startswith(OURS)}
         if theirs:
             tool["_meta"] = Raw(encode(theirs))
         return Raw(encode(tool))
 
+    async def find(self, name: str) -> Tool | None:
+        """A file may have been saved this very moment, before the worker could tell."""
+        if name not in self.tools and self.connected:
+            await self._list_again()
+        return self.tools.get(name)
+
+    async def _list_again(self) -> None:
+        link = self._link
+        if link is not None and link.session is not None:
+            with contextlib.suppress(RpcError, PeerClosed):
+                self.offer(await self._list(link.session))
+
     # Calling
 
     async def _exchange(self, session: Session, tool: Tool, call: Call) -> Raw:
-        validator = self._validators.get(tool.name)
-        if validator is not None and (problems := validator.problems(call.arguments)):
-            text = f"Invalid arguments for tool '{tool.name}': {'; '.join(problems)}"
-            return Raw(encode({"content": [{"type": "text", "text": text}], "isError": True}))
+        for _ in range(MOST_TRIES):
+            checked = self._checked.get(tool.name)
+            if checked is None:
+                raise ToolNotFound(call.ref)  # its file went away since
+            if checked.arguments is not None and (problems := checked.arguments.problems(call.arguments)):
+                return _invalid(tool.name, problems)
+            try:
+                raw = await self._try(session, tool, call, checked.version)
+            except RpcError as error:
+                if error.code != STALE:
+                    raise
+                await self._list_again()
+                continue
+            if checked.result is not None and (problems := checked.result.problems(raw)):
+                self._warn_of_result(tool.name, problems)
+            return raw
+        raise RpcError(INTERNAL_ERROR, "the tool's file changes faster than it can be called")
+
+    async def _try(self, session: Session, tool: Tool, call: Call, version: Raw) -> Raw:
         id = session.peer.next_id()
         self._under_way[id] = call
         try:
             raw = await session.call(
-                tool.call_head, call.arguments, _call_meta(call), id=id, on_progress=call.on_progress
+                tool.call_head, call.arguments, _call_meta(call, version), id=id, on_progress=call.on_progress
             )
         finally:
             del self._under_way[id]
         return self._without_trace(raw, call) if b'"workbench/' in bytes(raw) else raw
+
+    def _warn_of_result(self, name: str, problems: list[str]) -> None:
+        """Once for each way in which a tool does not keep what its outputSchema says."""
+        tool = f"tool '{name}' in server '{self.config.name}'"
+        warning = f"{tool} does not keep its outputSchema: {'; '.join(problems)}"
+        if warning not in self._warned:
+            self._warned.add(warning)
+            sys.stderr.write(f"mcp-workbench: warning: {warning}\n")
 
     def _without_trace(self, raw: Raw, call: Call) -> Raw:
         result = _decode_members(raw)
@@ -181,7 +248,12 @@ class FolderServer(SpawnedServer):
             request.answer(*result.pieces(modern=False))
 
 
-def _call_meta(call: Call) -> Raw:
+def _invalid(name: str, problems: list[str]) -> Raw:
+    text = f"Invalid arguments for tool '{name}': {'; '.join(problems)}"
+    return Raw(encode({"content": [{"type": "text", "text": text}], "isError": True}))
+
+
+def _call_meta(call: Call, version: Raw) -> Raw:
     """The client's `_meta` with the chain that the tool is part of."""
     chain: dict[str, object] = {
         "id": call.id,
@@ -196,6 +268,7 @@ def _call_meta(call: Call) -> Raw:
         chain["principal"] = call.principal
     members: dict[str, object] = {**_decode_members(call.meta)} if call.meta else {}
     members[CALL] = chain
+    members[VERSION] = version
     return Raw(encode(members))
 
 

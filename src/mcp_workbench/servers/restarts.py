@@ -28,10 +28,15 @@ class Restarts:
             if now > self._until + WINDOW and not self._starts:  # a quiet minute: whatever it was is over
                 self._pause = FIRST_PAUSE
             return 0.0
-        self._until = now + self._pause
+        # Not before the minute has room for another start, either.
+        self._until = max(now + self._pause, self._starts[0] + WINDOW)
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
-        self._starts.clear()
         return self._until - now
 
     def started(self, now: float) -> None:
         self._starts.append(now)
+
+    def lasted(self) -> None:
+        """The last start was a good one: the server stayed until it was sent away."""
+        if self._starts:
+            self._starts.pop()

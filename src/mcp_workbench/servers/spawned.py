@@ -29,6 +29,11 @@ from .tool import Tool
 LAST_WORDS_TIME = 0.5
 """Seconds to wait for a dead process's status and the rest of its stderr."""
 
+RELIST_PAUSE = 0.1
+"""Seconds between two listings of a server that keeps saying that its tools have changed."""
+
+_AGAIN = "the next call starts it again"
+
 
 class Program(NamedTuple):
     path: str
@@ -47,6 +52,8 @@ class Link:
         self.session: Session | None = None
         self.cause = ""
         """Why we ended it, where we did."""
+        self.busy = False
+        """Whether it died over a call; known when the first of those under way has failed."""
 
     async def epitaph(self) -> str:
         """How it ended, for an error message."""
@@ -67,6 +74,10 @@ class Link:
             return f"the server was ended by signal {-status}"
 
 
+class _Unread(Unanswered):
+    """The process died while it had nothing to do, and never saw the call."""
+
+
 class SpawnedServer(Server):
     """Also the Receiver of what the process says by itself."""
 
@@ -74,6 +85,8 @@ class SpawnedServer(Server):
         super().__init__(config, on_change)
         self._processes = processes
         self._link: Link | None = None
+        self._stderr: Stderr | None = None
+        """Of the newest life, also when that is over."""
         self._era: Era | None = None
         """Known from an earlier life, so that the next one starts without a probe."""
         self._restarts = Restarts()
@@ -93,7 +106,7 @@ class SpawnedServer(Server):
         return link is not None and link.session is not None and not link.peer.closed
 
     def _last_words(self) -> str:
-        return self._link.stderr.last_words() if self._link is not None else ""
+        return self._stderr.last_words() if self._stderr is not None else ""
 
     # Coming and going
 
@@ -141,12 +154,14 @@ class SpawnedServer(Server):
                 f"the next attempt is possible in {pause:.0f} s"
             )
         self._restarts.started(now)
+        self._stderr = None
         try:
             process = await self._processes.start(*self._program())
         except StartFailed as error:
             raise Unanswered(str(error)) from None
         peer = Peer(process.stdout, process.stdin, self, max_line=self.config.limits.max_line)
-        return Link(process, peer, Stderr(process.stderr))
+        self._stderr = Stderr(process.stderr)
+        return Link(process, peer, self._stderr)
 
     async def _died(self) -> str:
         assert self._link is not None
@@ -155,6 +170,8 @@ class SpawnedServer(Server):
     async def _disconnect(self) -> None:
         link, self._link = self._link, None
         if link is not None:
+            if link.session is not None:  # it was of use until we sent it away
+                self._restarts.lasted()
             self._let_go(link)
 
     def _let_go(self, link: Link) -> None:
@@ -170,6 +187,19 @@ class SpawnedServer(Server):
         return tools
 
     async def _call(self, tool: Tool, call: Call) -> Raw:
+        try:
+            return await self._call_once(tool, call)
+        except _Unread:
+            # It was dead before it could see the call, which therefore can be made again.
+            await self.connect()
+            if tool.name not in self.tools:
+                raise Unanswered("the server was started again and no longer offers it") from None
+        try:
+            return await self._call_once(tool, call)
+        except _Unread as unread:
+            raise Unanswered(unread.reason) from None
+
+    async def _call_once(self, tool: Tool, call: Call) -> Raw:
         link = self._link
         if link is None or link.session is None:
             raise Unanswered("the server is not connected")
@@ -177,10 +207,13 @@ class SpawnedServer(Server):
             raise Unanswered("busy: the server does not read what is sent to it; try again later")
         try:
             return await self._exchange(link.session, tool, call)
-        except PeerClosed:
-            reason = await link.epitaph() + ("" if link.cause else " during the call")
-            words = link.stderr.last_words()
-            raise Unanswered(f"{reason}. Its last words: {words}" if words else reason) from None
+        except PeerClosed as end:
+            link.busy |= not end.unread  # the oldest call hears of the end first
+            idle = not (link.busy or link.cause)
+            reason = await link.epitaph() + ("" if link.cause else " during the call") + f"; {_AGAIN}"
+            if words := link.stderr.last_words():
+                reason += f". Its last words: {words}"
+            raise (_Unread if idle else Unanswered)(reason) from None
 
     def _timed_out(self, since: float) -> None:
         link = self._link
@@ -201,6 +234,8 @@ class SpawnedServer(Server):
         """The tools changed. However often the server says so meanwhile, one more listing is enough."""
         changed = False
         while self._stale and self._link is not None and self._link.session is not None:
+            if changed:
+                await asyncio.sleep(RELIST_PAUSE)
             self._stale = False
             try:
                 async with asyncio.timeout(self.config.limits.connect_timeout):
@@ -246,7 +281,9 @@ class SpawnedServer(Server):
     def on_overlong(self, peer: Peer) -> None:
         link = self._link
         if link is not None and link.peer is peer:
-            link.cause = f"it wrote a line over limits.maxLine ({peer.max_line} bytes)"
+            link.cause = (
+                f"it wrote a line over limits.maxLine ({peer.max_line} bytes): ask for less or raise it"
+            )
             self._processes.kill(link.process)
 
     def on_closed(self, peer: Peer) -> None:

@@ -1,4 +1,4 @@
-"""Arguments against a tool's schema: what is wrong, in words that name the argument."""
+"""Values against a JSON Schema: what is wrong, in words that name the place."""
 
 from __future__ import annotations
 
@@ -10,19 +10,15 @@ from ..wire.messages import decode
 
 
 class Validator:
-    """Compiled when the first arguments come."""
-
     def __init__(self, schema: Raw) -> None:
-        self._schema = schema
-        self._compiled: Any = None
+        """Raises ValueError for a schema that is none."""
+        import jsonschema_rs
 
-    def problems(self, arguments: Raw | bytes) -> list[str]:
-        """One sentence for each problem; none for arguments that fit."""
-        if self._compiled is None:
-            import jsonschema_rs
+        self._compiled: Any = jsonschema_rs.validator_for(decode(schema))
 
-            self._compiled = jsonschema_rs.validator_for(decode(self._schema))
-        given = decode(arguments)
+    def problems(self, value: Raw | bytes) -> list[str]:
+        """One sentence for each problem; none for a value that fits."""
+        given = decode(value)
         if self._compiled.is_valid(given):
             return []
         return [_sentence(error) for error in self._compiled.iter_errors(given)]

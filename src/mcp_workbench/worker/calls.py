@@ -15,12 +15,11 @@ from .results import error_result, failure, unfit
 if TYPE_CHECKING:
     from .forms import Tool
     from .loops import Loops
-    from .requests import Requests
+    from .session import Session
     from .threads import Threads
-    from .wire import Wire
 
 CHAIN = "workbench/call"
-INTERNAL_ERROR = -32603
+LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 
 class InvalidArguments(Exception):
@@ -30,27 +29,18 @@ class InvalidArguments(Exception):
 class Call:
     """A `tools/call` under way. It is answered once, or, when cancelled, not at all."""
 
-    def __init__(
-        self,
-        number: int | str,
-        tool: Tool,
-        arguments: dict[str, Any],
-        meta: dict[str, Any],
-        wire: Wire,
-        requests: Requests,
-        forget: Callable[[Call], None],
-    ) -> None:
+    def __init__(self, number: int | str, tool: Tool, params: dict[str, Any], session: Session) -> None:
         self.id = number
         self.tool = tool
-        self.arguments = arguments
-        self.meta = meta
-        self.chain: dict[str, Any] = meta.get(CHAIN) or {}
-        self.requests = requests
+        self.arguments: dict[str, Any] = params.get("arguments") or {}
+        self.meta: dict[str, Any] = params.get("_meta") or {}
+        self.chain: dict[str, Any] = self.meta.get(CHAIN) or {}
+        self.requests = session.requests
         self.inner: set[int] = set()
         self.cancelled = False
         self.ended = False
-        self._wire = wire
-        self._forget = forget
+        self._session = session
+        self._wire = session.wire
         self._task: asyncio.Task[Any] | None = None
 
     def start(self, loops: Loops, threads: Threads) -> None:
@@ -64,7 +54,7 @@ class Call:
 
     def cancel(self) -> None:
         self.cancelled = True
-        self._forget(self)
+        self._session.forget(self)
         task = self._task
         if task is not None:
             task.get_loop().call_soon_threadsafe(task.cancel)
@@ -88,7 +78,10 @@ class Call:
         self._notify("notifications/progress", params)
 
     def log(self, level: str, data: Any) -> None:
-        self._notify("notifications/message", {"level": level, "logger": self.tool.name, "data": data})
+        if level not in LEVELS:
+            raise ValueError(f"{level!r} is no log level; use one of {', '.join(LEVELS)}")
+        if LEVELS.index(level) >= LEVELS.index(self._session.log_level):
+            self._notify("notifications/message", {"level": level, "logger": self.tool.name, "data": data})
 
     def _notify(self, method: str, params: dict[str, Any]) -> None:
         self._wire.send({"jsonrpc": "2.0", "method": method, "params": params})
@@ -148,7 +141,7 @@ class Call:
         self.ended = True
         if self.cancelled:
             return
-        self._forget(self)
+        self._session.forget(self)
         try:
             self._wire.send({"jsonrpc": "2.0", "id": self.id, "result": result})
         except (TypeError, ValueError, RecursionError) as error:

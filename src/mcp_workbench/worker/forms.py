@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import re
 from abc import ABC, abstractmethod
@@ -16,6 +17,7 @@ from .problems import BadName, BadSchema, BadSignature, NoTool, Problem
 from .results import result_of
 
 FORM = "workbench/form"
+VERSION = "workbench/version"
 FILE = "workbench/file"
 RESULT_SCHEMA = "workbench/resultSchema"
 
@@ -59,6 +61,9 @@ def _mark(said: dict[str, Any], function: Any) -> Any:
     return function
 
 
+_versions = itertools.count(1)
+
+
 class Tool(ABC):
     """A tool as its folder offers it. `begin` gives the value, or the coroutine that will."""
 
@@ -69,6 +74,8 @@ class Tool(ABC):
         self.definition = definition
         self.function = function
         self.is_async = is_async(function)
+        self.version = next(_versions)
+        """Tells this tool from what its file made of the name before and will make of it later."""
 
     @abstractmethod
     def begin(self, arguments: dict[str, Any], context: Context) -> Any:
@@ -134,6 +141,7 @@ def tools_of(module: ModuleType, file: str, warn: Callable[[str], None]) -> list
             raise Problem(f"it has two tools named {each.name!r}", "Give one of them another name")
         names.add(each.name)
         each.definition["_meta"][FILE] = file
+        each.definition["_meta"][VERSION] = each.version
     return found
 
 

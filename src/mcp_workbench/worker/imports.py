@@ -10,10 +10,9 @@ import ast
 import itertools
 import os
 import sys
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from . import sources
 from .problems import ImportFailed, Problem, SyntaxProblem
@@ -92,17 +91,20 @@ class _HelperProblem(ImportError):
         super().__init__(str(self.problem))
 
 
-class FolderModules(MetaPathFinder, Loader):
+class FolderModules:
     """Finds what the folder's files import from each other.
 
     Helpers (`_name`) come before installed packages, but never before the standard library; tool files come
     last: a tool in `requests.py` may still import the package of that name.
+
+    It is a finder and a loader without their base classes, whose import takes longer than all our others.
     """
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.files: dict[str, Any] = {}
         self.imports: dict[str, frozenset[str]] = {}
+        self._forgotten: dict[str, dict[str, ModuleType]] = {}
 
     def install(self) -> None:
         sys.meta_path.insert(0, self)
@@ -117,11 +119,16 @@ class FolderModules(MetaPathFinder, Loader):
         stem = fullname.replace(".", "/")
         for file in (f"{stem}/__init__.py", f"{stem}.py"):
             if file in self.files:
-                spec = ModuleSpec(fullname, self, origin=file, is_package=file.endswith("/__init__.py"))
+                spec = ModuleSpec(
+                    fullname, cast("Any", self), origin=file, is_package=file.endswith("/__init__.py")
+                )
                 if spec.submodule_search_locations is not None:
                     spec.submodule_search_locations.append(os.path.join(self.folder, stem))
                 return spec
         return None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Python's own kind of module will do."""
 
     def exec_module(self, module: ModuleType) -> None:
         assert module.__spec__ is not None
@@ -155,14 +162,23 @@ class FolderModules(MetaPathFinder, Loader):
         }
         for name in old:
             del sys.modules[name]
+        for name in names:
+            self.imports.pop(name, None)
+            self._forgotten[name] = old
         return old
+
+    def recall(self, old: dict[str, ModuleType]) -> None:
+        """Put modules back where no newer ones were imported, unless they were to be forgotten once more."""
+        for name, module in old.items():
+            if self._forgotten[name.partition(".")[0]] is old:
+                sys.modules.setdefault(name, module)
 
     def _is_ours(self, module: ModuleType | None) -> bool:
         """Also said of a module that is not loaded: it may become ours."""
         return module is None or getattr(getattr(module, "__spec__", None), "loader", None) is self
 
 
-class _Last(MetaPathFinder):
+class _Last:
     def __init__(self, modules: FolderModules) -> None:
         self._modules = modules
 

@@ -8,15 +8,15 @@ by several threads at once.
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 from .forms import Tool
-from .imports import FolderModules, Source, module_name
+from .imports import FolderModules, Source, import_failed, module_name
 from .loops import Loops
 from .problems import ImportHangs, Problem, RepeatedName, Unsafe
 from .sources import Sources, Stamp
@@ -51,7 +51,6 @@ class Load:
     def __init__(self, file: ToolFile, *, gone: bool) -> None:
         self.file = file
         self.gone = gone
-        self.started = 0.0
 
 
 class Library:
@@ -65,6 +64,7 @@ class Library:
         self._loops = loops
         self._changed = changed
         self._lock = threading.RLock()
+        self._turn = threading.Lock()
         self._sources = Sources(folder)
         self._stamps: dict[str, Stamp] = {}
         self._files: dict[str, ToolFile] = {}
@@ -133,43 +133,50 @@ class Library:
         changed = {
             name for name in stamps.keys() | self._stamps.keys() if stamps.get(name) != self._stamps.get(name)
         }
-        touched = self._modules.touched_by({module_name(name) for name in changed})
+        modules = {module_name(name) for name in changed}
+        touched = self._modules.touched_by(modules)
         self._stamps = self._modules.files = stamps
         loads: list[Load] = []
         for name in sorted(_tool_files(stamps) | self._files.keys()):
             file = self._files.setdefault(name, ToolFile(name))
-            if name in changed or file.imports & touched:
+            # What a file imports is known once it is loaded; until then it may import anything.
+            if name in changed or file.imports & touched or file.load in self._pending:
+                self._pending -= {file.load}
                 file.load = Load(file, gone=name not in stamps)
                 loads.append(file.load)
         loads.sort(key=lambda load: not load.gone)  # what is gone frees its names first
         self._pending.update(loads)
-        old = self._modules.forget(touched)
-        if loads:
-            threading.Thread(target=self._load_all, args=(loads, old), daemon=True).start()
-        else:
-            self._say_and_tell()
+        threading.Thread(target=self._load_all, args=(loads, modules), daemon=True).start()
 
-    def _load_all(self, loads: list[Load], old: dict[str, ModuleType]) -> None:
-        threads: list[threading.Thread] = []
-        for load in loads:
-            thread = threading.Thread(target=self._load, args=(load,), daemon=True)
-            load.started = time.monotonic()
-            thread.start()
-            thread.join(QUICK_SECONDS)
-            threads.append(thread)
-        for load, thread in zip(loads, threads):  # noqa: B905 (strict= is newer than Python 3.9)
-            thread.join(max(0.0, load.started + self._import_seconds - time.monotonic()))
+    def _load_all(self, loads: list[Load], modules: set[str]) -> None:
+        started: list[tuple[Load, threading.Thread, float]] = []
+        # One batch after the other: a later one must not find the helpers that an earlier one imports.
+        with self._turn:
+            old = self._modules.forget(self._modules.touched_by(modules))
+            for load in loads:
+                thread = threading.Thread(target=self._load, args=(load,), daemon=True)
+                thread.start()
+                started.append((load, thread, time.monotonic() + self._import_seconds))
+                thread.join(min(QUICK_SECONDS, self._import_seconds))
+        for load, thread, deadline in started:
+            thread.join(max(0.0, deadline - time.monotonic()))
             if thread.is_alive():
                 self._settle(load, load.file.version, ImportHangs(self._import_seconds))
         # Where a new helper did not load, the versions that are kept may still import the old one.
-        for name, module in old.items():
-            sys.modules.setdefault(name, module)
+        with self._turn:
+            self._modules.recall(old)
+        if not loads:
+            self._say_and_tell()
 
     def _load(self, load: Load) -> None:
         # In Python 3.9 a lock or queue made at a file's top belongs to the loop of its thread.
         asyncio.set_event_loop(self._loops.current.events)
         file = load.file
+        if file.load is not load:  # saved again before its turn came
+            return
         version = None
+        # Deleted since it was seen: the next look at the folder would say so.
+        load.gone = load.gone or not os.path.lexists(os.path.join(self._folder, file.name))
         try:
             if not load.gone:
                 source = Source(self._folder, file.name)
@@ -181,6 +188,9 @@ class Library:
                 self._settle(load, None, problem)
             else:
                 self._settle(load, file.version, problem)
+            return
+        except Exception as error:  # an object in the file that cannot even be looked at
+            self._settle(load, file.version, import_failed(error, file.name))
             return
         if file.load is not load:  # saved again meanwhile
             if version is not None:

@@ -96,7 +96,9 @@ class Loops:
 
     def _switch(self, loop: Loop) -> None:
         if loop is not self._loops[0]:
-            sys.stderr.write("An async tool blocks the event loop; other calls go on beside it.\n")
+            sys.stderr.write(
+                f"An async tool blocks the event loop{_place(self.current)}; others go on beside it.\n"
+            )
         self.current = loop
         loop.events.call_soon_threadsafe(self._attach, loop)
         for job in list(self._unstarted):
@@ -136,3 +138,8 @@ class Loops:
             await job()
         finally:
             self._begun.discard(job)
+
+
+def _place(loop: Loop) -> str:
+    frame = sys._current_frames().get(loop.thread)  # pyright: ignore[reportPrivateUsage]  (there is no other way)
+    return "" if frame is None else f" at {frame.f_code.co_filename}, line {frame.f_lineno}"

@@ -39,7 +39,7 @@ class Unsafe(Problem):
 
 class LeadsOut(Unsafe):
     def __init__(self, path: str, target: str) -> None:
-        command = f"cp --remove-destination {shlex.quote(target)} {shlex.quote(path)}"
+        command = f"rm {shlex.quote(path)} && cp {shlex.quote(target)} {shlex.quote(path)}"
         super().__init__(f"it is a symlink that leads out of the folder, to {target}", f"Run: {command}")
 
 

@@ -34,7 +34,7 @@ class Requests:
         return number
 
     def settle(self, reply: Message) -> None:
-        settle = self._open.pop(reply.get("id"), None)  # type: ignore[arg-type]  (an id we never gave is None's)
+        settle = self._open.pop(reply.get("id", 0), None)
         if settle is not None:
             settle(reply)
 

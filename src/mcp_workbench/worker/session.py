@@ -10,7 +10,8 @@ import time
 from typing import Any, cast
 
 from .. import __version__
-from .calls import Call
+from .calls import LEVELS, Call
+from .forms import VERSION
 from .library import IMPORT_SECONDS, Library
 from .loops import TICK, Loops
 from .requests import Requests
@@ -24,19 +25,22 @@ PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
+STALE = -32000
+"""The call was made for another version of the tool; nothing was run."""
 
-Id = Any
+Id = Any  # a number or a string
 
 
 class Session:
     def __init__(self, wire: Wire, folder: str, import_seconds: float = IMPORT_SECONDS) -> None:
-        self._wire = wire
+        self.wire = wire
+        self.requests = Requests(wire)
+        self.log_level = LEVELS[0]
         self._folder = os.path.abspath(folder)
-        self._requests = Requests(wire)
         self._threads = Threads()
         self._loops = Loops(wire.fileno(), self._readable)
         self._library = Library(self._folder, self._loops, self._list_changed, import_seconds)
-        self._calls: dict[Id, Call] = {}
+        self._calls: dict[Id, Call | None] = {}  # None: its tool is still being loaded
 
     def serve(self) -> None:
         """Answer until the workbench closes the pipe; then end the process."""
@@ -54,44 +58,47 @@ class Session:
             self._library.refresh()
 
     def _readable(self) -> None:
-        if self._wire.forked:
+        if self.wire.forked:
             os._exit(0)
         try:
-            lines = self._wire.read()
+            lines = self.wire.read()
         except EOFError:
             self._loops.stop_reading()
             threading.Thread(target=self._end, daemon=True).start()
             return
-        refreshed = False
-        for line in lines:
-            try:
-                message = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                if line.strip():
-                    self._error(None, PARSE_ERROR, f"Parse error: {error}")
-                continue
-            if not isinstance(message, dict):
-                self._error(None, INVALID_REQUEST, "Invalid request: not an object")
-                continue
-            message = cast("dict[str, Any]", message)
-            method = message.get("method")
-            if method is None:
-                self._requests.settle(message)
-                continue
-            # One look at the folder serves all lines of a read: they were sent before it.
-            if not refreshed and method in ("tools/call", "tools/list"):
-                self._library.refresh()
-                refreshed = True
-            self._receive(method, message)
+        messages = [message for message in map(self._parse, lines) if message is not None]
+        # One look at the folder serves all lines of a read: they were sent before it.
+        if any(message.get("method") in ("tools/call", "tools/list") for message in messages):
+            self._library.refresh()
+        for message in messages:
+            self._receive(message)
 
-    def _receive(self, method: Any, message: dict[str, Any]) -> None:
+    def _parse(self, line: bytes) -> dict[str, Any] | None:
+        """The message of a line; one that is none is answered here."""
+        if not line.strip():
+            return None
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            self._error(None, PARSE_ERROR, f"Parse error: {error}")
+            return None
+        if isinstance(message, dict):
+            message = cast("dict[str, Any]", message)
+            if isinstance(message.get("id", 0), (int, str)):
+                return message
+        self._error(None, INVALID_REQUEST, "Invalid request: no object with an id of a number or a string")
+        return None
+
+    def _receive(self, message: dict[str, Any]) -> None:
+        method = message.get("method")
         params: Any = message.get("params") or {}
-        if "id" not in message:
+        number = message.get("id")
+        if method is None:
+            self.requests.settle(message)
+        elif number is None:
             if method == "notifications/cancelled" and isinstance(params, dict):
                 self._cancel(cast("dict[str, Any]", params).get("requestId"))
-            return
-        number = message["id"]
-        if not isinstance(params, dict):
+        elif not isinstance(params, dict):
             self._error(number, INVALID_PARAMS, "Invalid params: not an object")
         elif method == "tools/call":
             self._call(number, cast("dict[str, Any]", params))
@@ -102,7 +109,7 @@ class Session:
         elif method == "initialize":
             self._initialize(number, cast("dict[str, Any]", params))
         elif method == "logging/setLevel":
-            self._answer(number, {})
+            self._set_level(number, cast("dict[str, Any]", params).get("level"))
         else:
             self._error(number, METHOD_NOT_FOUND, f"Method not found: {method}")
 
@@ -117,12 +124,19 @@ class Session:
             },
         )
 
+    def _set_level(self, number: Id, level: Any) -> None:
+        if level in LEVELS:
+            self.log_level = level
+            self._answer(number, {})
+        else:
+            self._error(number, INVALID_PARAMS, f"Invalid params: level must be one of {', '.join(LEVELS)}")
+
     def _list(self, number: Id) -> None:
         tools, errors = self._library.listing()
         self._answer(number, {"tools": tools, "_meta": {ERRORS: errors}})
 
     def _list_changed(self) -> None:
-        self._wire.send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        self.wire.send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
 
     def _call(self, number: Id, params: dict[str, Any]) -> None:
         name = params.get("name")
@@ -131,39 +145,41 @@ class Session:
             self._error(number, INVALID_PARAMS, "Invalid params: name must be a string")
         elif arguments is not None and not isinstance(arguments, dict):
             self._error(number, INVALID_PARAMS, "Invalid params: arguments must be an object")
+        elif not isinstance(params.get("_meta", {}), dict):
+            self._error(number, INVALID_PARAMS, "Invalid params: _meta must be an object")
         else:
+            self._calls[number] = None
             self._library.when_ready(name, lambda: self._start(number, name, params))
 
     def _start(self, number: Id, name: str, params: dict[str, Any]) -> None:
+        if number not in self._calls:
+            return  # cancelled while its tool was being loaded
         tool = self._library.find(name)
+        meant = params.get("_meta", {}).get(VERSION)
+        if meant is not None and (tool is None or tool.version != meant):
+            del self._calls[number]
+            self._error(number, STALE, "The tool has changed")
+            return
         if tool is None:
+            del self._calls[number]
             self._error(number, INVALID_PARAMS, f"Unknown tool: {name}")
             return
-        call = Call(
-            number,
-            tool,
-            params.get("arguments") or {},
-            params.get("_meta") or {},
-            self._wire,
-            self._requests,
-            self._forget,
-        )
-        self._calls[number] = call
+        call = self._calls[number] = Call(number, tool, params, self)
         call.start(self._loops, self._threads)
 
-    def _forget(self, call: Call) -> None:
+    def forget(self, call: Call) -> None:
         self._calls.pop(call.id, None)
 
     def _cancel(self, number: Id) -> None:
-        call = self._calls.get(number) if isinstance(number, (int, str)) else None
+        call = self._calls.pop(number, None) if isinstance(number, (int, str)) else None
         if call is not None:
             call.cancel()
 
     def _answer(self, number: Id, result: dict[str, Any]) -> None:
-        self._wire.send({"jsonrpc": "2.0", "id": number, "result": result})
+        self.wire.send({"jsonrpc": "2.0", "id": number, "result": result})
 
     def _error(self, number: Id, code: int, message: str) -> None:
-        self._wire.send({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}})
+        self.wire.send({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}})
 
     def _end(self) -> None:
         self._library.close()

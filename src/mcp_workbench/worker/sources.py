@@ -25,9 +25,14 @@ class Stamp(NamedTuple):
     turn: int = 0
 
 
+NOWHERE = Stamp(0, 0, 0, 0, 0)
+
+
 class Sources:
-    """Every Python file of a folder: its own, and those of `_helper` packages. Looking is cheap, because it is
-    done before each call: where no folder has changed, it costs one `stat` for each file."""
+    """Every Python file of a folder: its own, and those of `_helper` packages.
+
+    Looking is done before each call, so it is cheap: one `stat` for each file, unless a folder has changed.
+    """
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -42,11 +47,14 @@ class Sources:
             status = os.stat(self.folder)
             _check(self.folder, status)
             names = self._files if self._is_listed(_stamp_of(status), now) else self._list()
+            files = {name: self._look_at(name, now) for name in names}
+            if names is self._files and NOWHERE in files.values():  # deleted at this very moment
+                files = {name: self._look_at(name, now) for name in self._list()}
         except OSError as error:
             self._folders = {}
             raise FolderMissing(self.folder, error.strerror or str(error)) from None
-        self._files = {name: self._look_at(name, now) for name in names}
-        return self._files
+        self._files = files
+        return files
 
     def _is_listed(self, root: Stamp, now: int) -> bool:
         for path, stamp in self._folders.items():
@@ -91,7 +99,7 @@ def _stamp(path: str) -> Stamp:
     try:
         return _stamp_of(os.stat(path))
     except OSError:  # a dangling link, or deleted since: whoever reads it will say so
-        return Stamp(0, 0, 0, 0, 0)
+        return NOWHERE
 
 
 def _stamp_of(status: os.stat_result) -> Stamp:

@@ -10,12 +10,13 @@ import json
 import sys
 from typing import Any
 
-from wire import Fault, Verbatim, initialized, notify, serve, text
+from wire import Fault, Verbatim, initialized, serve, text, write
 
 pages: list[str] = [json.dumps(page) for page in json.loads(sys.argv[1])]
 if "verbatim" in sys.argv:  # one page, in its own bytes
     pages = [sys.argv[1].strip()[1:-1]]
 lists = 0
+CHANGED = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n'
 
 
 def answer(method: str, params: dict[str, Any], id: Any) -> object:
@@ -38,8 +39,7 @@ def answer(method: str, params: dict[str, Any], id: Any) -> object:
 def call(name: str, arguments: dict[str, Any]) -> object:
     if name == "change":
         pages.reverse()
-        for _ in range(arguments.get("times", 1)):
-            notify("notifications/tools/list_changed")
+        write(CHANGED * arguments.get("times", 1))
     return text(str(lists) if name == "lists" else name)
 
 
