@@ -9,7 +9,10 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 
-from .config import LOCAL_NAME, Trust, load
+import msgspec
+
+from .config import Trust, load
+from .config.folders import user_config
 from .errors import ConfigError, ConfigUnreadable
 from .runfile import RunFile
 from .workbench import Workbench
@@ -39,7 +42,9 @@ class Life:
         self._environ = environ
         self._warn = warn
         self._path = workbench.config.path
-        self._needs_trust = not asked_for and os.path.basename(self._path or "") == LOCAL_NAME
+        # The user's own file has the same name as one that was found in the working folder.
+        own = os.path.abspath(user_config(environ))
+        self._needs_trust = not asked_for and self._path not in (None, own)
         self._state = self._look()
         self._run = RunFile(environ)
         self._transport = transport
@@ -80,7 +85,8 @@ class Life:
             if self._needs_trust and not Trust(self._environ).holds(self._path, content):
                 self._refuse(f"{self._path} has changed and waits for: mcp-workbench trust {self._path}")
                 return
-            config = load(self._path, self._environ, content)
+            untrusted = self._workbench.config.untrusted
+            config = msgspec.structs.replace(load(self._path, self._environ, content), untrusted=untrusted)
         except ConfigError as error:
             self._refuse(f"the changed configuration is not used. {error}")
             return

@@ -43,17 +43,23 @@ class Toolbox:
 
         `on_settled` hears of each server as it is connected or has failed.
         """
-        waiting = [server for server in self.servers.values() if not server.connected]
-        if waiting:
+        tried: set[Server] = set()
+        # Again for servers that came with another configuration meanwhile.
+        while waiting := [server for server in self._away() if server not in tried]:
             self._openings += 1
             try:
                 await asyncio.gather(*(self._connect(server, on_settled) for server in waiting))
             finally:
                 self._openings -= 1
+            tried.update(waiting)
         failures = self.failures
         if failures and len(failures) == len(self.servers):
             raise OpeningFailed(self.config.name, failures)
         self.opened = True
+
+    def _away(self) -> list[Server]:
+        """Servers to be connected. One that sleeps is left alone: its listing holds."""
+        return [server for server in self.servers.values() if not (server.connected or server.asleep)]
 
     def open_in_background(self) -> None:
         """Begin to open; whoever calls a tool meanwhile waits for its own server only."""
@@ -96,8 +102,8 @@ class Toolbox:
     def _written(self, detail: Detail, notes: list[str] | None = None) -> bytes:
         servers = self._listed()
         problems = self.failures + [note for server in servers for note in server.notes]
-        # A server replaces its tools as a whole, so their identity tells whether anything changed.
-        state = ([id(server.tools) for server in servers], problems, notes)
+        # A server replaces its tools as a whole, and what is the very same is not looked into.
+        state = (self.config, [server.tools for server in servers], problems, notes)
         kept = self._kept.get(detail)
         if kept is not None and kept[0] == state:
             return kept[1]
