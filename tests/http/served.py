@@ -104,7 +104,7 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class Served:
-    """Started by `with`; at the end it is sent SIGTERM, unless it has ended, and must leave nothing behind."""
+    """Started by `with`; at the end it is sent SIGTERM, unless it has ended, and leaves nothing behind."""
 
     def __init__(
         self,
@@ -210,12 +210,16 @@ class Served:
         headers: Mapping[str, str | None] | None = None,
         id: object = 1,
     ) -> Answer:
-        return self.request("POST", body=modern_body(method, params, id), headers=modern_headers(method, params, headers))
+        return self.request(
+            "POST", body=modern_body(method, params, id), headers=modern_headers(method, params, headers)
+        )
 
-    def modern_stream(
-        self, method: str, params: Mapping[str, Any] | None = None, id: object = 1
-    ) -> Live:
+    def modern_stream(self, method: str, params: Mapping[str, Any] | None = None, id: object = 1) -> Live:
         return self.stream("POST", modern_body(method, params, id), modern_headers(method, params))
+
+    def modern_begun(self, method: str, params: Mapping[str, Any]) -> http.client.HTTPConnection:
+        """A request that is sent, and whose answer is still to be waited for."""
+        return self._sent("POST", "/mcp", modern_body(method, params), modern_headers(method, params))
 
     def call(self, tool: str, arguments: object) -> Any:
         """The result of one of our own tools."""

@@ -144,7 +144,14 @@ def test_a_capability_that_a_server_misses_is_a_bad_request(served: Served) -> N
 
 @pytest.mark.parametrize(
     ("body", "code"),
-    [(b"{", -32700), (b"[]", -32600), (b"[{}]", -32600), (b"7", -32600), (b'{"id":1}', -32600), (b"", -32700)],
+    [
+        (b"{", -32700),
+        (b"[]", -32600),
+        (b"[{}]", -32600),
+        (b"7", -32600),
+        (b'{"id":1}', -32600),
+        (b"", -32700),
+    ],
 )
 def test_what_is_no_message_is_a_bad_request(served: Served, body: bytes, code: int) -> None:
     answer = post(served, body)

@@ -27,6 +27,8 @@ class Guarded(Remote):
         """The kinds of the token requests that were granted, in order."""
         self.scopes: list[str | None] = []
         self.lifetime = 3600
+        self.metadata_at = ""
+        """Where the metadata are said to be, if not here."""
 
     def revoke(self) -> None:
         """The access tokens; what can be refreshed, still can."""
@@ -59,8 +61,8 @@ class Guarded(Remote):
             case _ if exchange.headers.get("authorization", "").removeprefix("Bearer ") in self.valid:
                 self._inside(exchange)
             case _:
-                where = f'Bearer resource_metadata="{base}/.well-known/oauth-protected-resource/mcp"'
-                exchange.answer(401, www_authenticate=where)
+                where = self.metadata_at or f"{base}/.well-known/oauth-protected-resource/mcp"
+                exchange.answer(401, www_authenticate=f'Bearer resource_metadata="{where}"')
 
     def _grant(self, exchange: Exchange) -> None:
         form = exchange.form

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 
@@ -56,6 +56,12 @@ class Exchange:
         lines = [f"{name}: {value}" for name, value in fields.items()]
         lines.append("data: " + ("" if data is None else data if isinstance(data, str) else json.dumps(data)))
         self._handler.wfile.write("\n".join([*lines, "", ""]).encode())
+
+    def wait_until_closed(self, patience: float) -> None:
+        """Until the other end has hung up. Raises TimeoutError."""
+        self._handler.connection.settimeout(patience)
+        self._handler.close_connection = True
+        assert self._handler.connection.recv(1) == b""
 
     def hang_up(self) -> None:
         """Without a word."""
@@ -106,7 +112,7 @@ class Place:
         said = b'"method":"%b"' % method.encode()
         return [each for each in self.seen if said in each.body]
 
-    def __enter__(self) -> Place:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

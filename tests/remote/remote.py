@@ -93,7 +93,7 @@ def text(said: str) -> dict[str, Any]:
 
 
 def reply(exchange: Exchange, result: object, **headers: str) -> None:
-    exchange.json(response(exchange, result), **headers)
+    exchange.json(response(exchange, result), 200, **headers)
 
 
 def response(exchange: Exchange, result: object) -> dict[str, Any]:

@@ -13,10 +13,12 @@ from typing import Any, Literal
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
+from mcp_types import JSONRPCMessage
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-Kind = Literal["modern", "modern-json", "legacy", "legacy-json", "sse"]
+Kind = Literal["modern", "modern-json", "legacy", "legacy-json", "legacy-resumable", "sse"]
 KINDS: tuple[Kind, ...] = ("modern", "modern-json", "legacy", "legacy-json", "sse")
 
 cancelled: list[str] = []
@@ -50,11 +52,38 @@ def build() -> MCPServer[Any]:
         return "waited"
 
     @server.tool()
+    async def part(ctx: Context[Any, Any]) -> str:
+        """Hangs up in the middle, to be called back"""
+        await ctx.report_progress(1, 2)
+        await ctx.close_sse_stream()
+        await ctx.report_progress(2, 2)
+        return "and met again"
+
+    @server.tool()
     def fail() -> str:
         """Always fails"""
         raise ToolError("as promised")
 
     return server
+
+
+class Events(EventStore):
+    """Remembers everything."""
+
+    def __init__(self) -> None:
+        self._events: list[tuple[str, JSONRPCMessage | None]] = []
+
+    async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
+        self._events.append((stream_id, message))
+        return str(len(self._events))
+
+    async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
+        seen = int(last_event_id)
+        stream = self._events[seen - 1][0]
+        for number, (each, message) in enumerate(self._events[seen:], seen + 1):
+            if each == stream and message is not None:
+                await send_callback(EventMessage(message, str(number)))
+        return stream
 
 
 class Legacy:
@@ -75,7 +104,8 @@ class Legacy:
 def app(kind: Kind) -> ASGIApp:
     if kind == "sse":
         return build().sse_app()
-    http = build().streamable_http_app(json_response=kind.endswith("-json"))
+    resumable = {"event_store": Events(), "retry_interval": 100} if kind == "legacy-resumable" else {}
+    http = build().streamable_http_app(json_response=kind.endswith("-json"), **resumable)
     return Legacy(http) if kind.startswith("legacy") else http
 
 

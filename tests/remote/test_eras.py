@@ -26,7 +26,7 @@ def test_a_remote_server_is_listed_called_and_heard(
     client = workbench(configuration(dev=toolbox(far=entry)))
     client.initialize()
     listing = client.open("dev")
-    assert [each["name"] for each in listing["tools"]] == ["add", "count", "wait", "fail"]
+    assert [each["name"] for each in listing["tools"]] == ["add", "count", "wait", "part", "fail"]
     assert "_errors" not in listing
     result = client.use("dev/far/add", {"a": 2, "b": 40})
     assert (text(result), result["structuredContent"]) == ("42", {"result": 42})
@@ -66,6 +66,34 @@ def test_a_remote_server_that_was_restarted_answers_the_next_call(workbench: Lau
         assert text(client.use("dev/far/add", {"a": 1, "b": 1})) == "2"
     with sdk.running(kind, port):
         assert text(client.use("dev/far/add", {"a": 2, "b": 2})) == "4"
+
+
+@pytest.mark.parametrize("kind", ["modern", "legacy", "sse"])
+def test_calls_under_way_when_their_server_goes_away_fail_at_once(workbench: Launcher, kind: sdk.Kind):
+    transport = {"transport": "sse"} if kind == "sse" else {}
+    with sdk.running(kind) as (url, port):
+        client = workbench(configuration(dev=toolbox(far={"url": url, **transport})))
+        client.initialize()
+        client.open("dev")
+        params = {"name": "use_tool", "arguments": invocation("dev/far/wait", {"name": "gone"})}
+        ids = [client.start_request("tools/call", params) for _ in range(5)]
+        assert text(client.use("dev/far/add", {"a": 1, "b": 1})) == "2"  # by now the others are under way
+    for id in ids:
+        assert client.response(id, timeout=2)["result"]["isError"]
+    with sdk.running(kind, port):
+        assert text(client.use("dev/far/add", {"a": 2, "b": 2})) == "4"
+
+
+def test_a_stream_that_the_server_closes_to_be_called_back_is_taken_up(workbench: Launcher):
+    with sdk.running("legacy-resumable") as (url, _):
+        client = workbench(configuration(dev=toolbox(far={"url": url})))
+        client.initialize()
+        client.open("dev")
+        params = {"name": "use_tool", "arguments": invocation("dev/far/part")}
+        response = client.request("tools/call", {**params, "_meta": {"progressToken": "mine"}})
+        assert text(response["result"]) == "and met again"
+        heard = [each["params"]["progress"] for each in client.notifications("notifications/progress")]
+        assert heard == [1, 2]
 
 
 def test_a_call_waits_for_a_server_that_is_about_to_be_back(workbench: Launcher):

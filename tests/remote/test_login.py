@@ -15,6 +15,7 @@ from tests.support.client import Client, invocation, text
 from tests.support.launch import Launcher, configuration, environment, toolbox, write_config
 
 from .guarded import SECRET, Guarded
+from .place import Exchange
 
 PATIENCE = 20
 
@@ -137,6 +138,34 @@ def test_a_login_that_has_ended_says_so_and_can_be_renewed(workbench: Launcher, 
         assert len(registered) == 1  # the second login was the same client
 
 
+KEYRING = """
+import json, pathlib
+
+file = pathlib.Path(__file__).with_name("ring.json")
+
+def get_password(service, name):
+    return json.loads(file.read_text()).get(f"{service} {name}") if file.exists() else None
+
+def set_password(service, name, secret):
+    file.write_text(json.dumps({f"{service} {name}": secret}))
+"""
+
+
+def test_tokens_go_into_the_keyring_where_there_is_one(workbench: Launcher, tmp_path: Path):
+    (tmp_path / "ring").mkdir()
+    (tmp_path / "ring" / "keyring.py").write_text(KEYRING)
+    with Guarded() as guarded:
+        here = home(tmp_path, guarded)
+        here.env["PYTHONPATH"] = str(tmp_path / "ring")
+        assert here.log_in()[0] == 0
+        client = here.workbench(workbench)
+        client.open("dev")
+        guarded.revoke()
+        assert text(client.use("dev/docs/act")) == "let in"
+        assert here.kept == []
+        assert "refresh-" in (tmp_path / "ring" / "ring.json").read_text()
+
+
 def test_the_scopes_of_the_entry_are_asked_for(tmp_path: Path):
     with Guarded() as guarded:
         here = home(tmp_path, guarded, auth={"type": "oauth", "scopes": ["read", "write"]})
@@ -168,6 +197,31 @@ def test_wrong_client_credentials_are_told_without_the_secret(workbench: Launche
         assert "authorization failed: Token exchange failed (400)" in problem
         assert "wrong-secret" not in problem
         assert client.stderr == ""
+
+
+def test_a_login_does_not_go_where_clouds_keep_their_secrets(tmp_path: Path):
+    with Guarded() as guarded:
+        guarded.metadata_at = "http://169.254.169.254/metadata"
+        status, said = home(tmp_path, guarded).log_in()
+        assert status == 1
+        assert "it leads to a private address (http://169.254.169.254)" in said
+
+
+def test_more_rights_than_the_login_gave_take_another_login(workbench: Launcher, tmp_path: Path):
+    def forbid(exchange: Exchange) -> None:
+        exchange.answer(403, www_authenticate='Bearer error="insufficient_scope", scope="write"')
+
+    with Guarded() as guarded:
+        here = home(tmp_path, guarded)
+        assert here.log_in()[0] == 0
+        client = here.workbench(workbench)
+        client.open("dev")
+        guarded.calls = forbid
+        problem = text(client.use("dev/docs/act"))
+        assert problem.endswith(
+            "it asks for more rights than the login gave; run: mcp-workbench login dev/docs"
+        )
+        assert guarded.grants == ["authorization_code"]
 
 
 @pytest.mark.parametrize(

@@ -114,9 +114,7 @@ def test_a_session_that_is_forgotten_every_time_is_an_error_and_no_endless_loop(
 def test_one_session_serves_all_calls_and_is_ended_with_the_workbench(workbench: Launcher):
     with Remote(lambda exchange: reply(exchange, text("done"))) as remote:
         client = opened(workbench, remote)
-        ids = [
-            client.start_request("tools/call", {"name": "use_tool", "arguments": ACT}) for _ in range(20)
-        ]
+        ids = [client.start_request("tools/call", {"name": "use_tool", "arguments": ACT}) for _ in range(20)]
         for id in ids:
             assert said(client.response(id)["result"]) == "done"
         client.end()

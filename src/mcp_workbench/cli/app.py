@@ -4,10 +4,14 @@ import sys
 
 import typer
 
+from .call import call
 from .check import check
 from .demo import demo
 from .logs import logs
 from .new import new
+from .pin import pin
+from .toolboxes import toolboxes
+from .tools import tools
 from .trust import trust
 
 
@@ -24,9 +28,13 @@ app = typer.Typer(
     # Its tracebacks show local variables, and with them secrets.
     pretty_exceptions_enable=False,
 )
+app.command()(call)
 app.command()(check)
 app.command(name="demo")(show_demo)
 app.command()(logs)
+app.command()(pin)
+app.command()(toolboxes)
+app.command()(tools)
 app.command()(trust)
 app.add_typer(new, name="new")
 

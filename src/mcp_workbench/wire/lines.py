@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import sys
+import termios
 from collections import deque
 from collections.abc import Callable
 from typing import TypeAlias
@@ -173,6 +175,9 @@ class LineWriter:
         self._closed = False
         self._drained: asyncio.Future[None] | None = None
         self.waiting = 0
+        self.written = 0
+        """Bytes in all that were given to `write`, whether the kernel has them yet or not."""
+        self._taken: int | None = None
         os.set_blocking(fd, False)
 
     def write(self, *parts: Piece) -> None:
@@ -191,6 +196,16 @@ class LineWriter:
             return
         self._enqueue(parts, written)
 
+    def taken(self) -> int:
+        """Bytes that the other end has read from its pipe; all of them where the system does not tell."""
+        if self._taken is not None:
+            return self._taken
+        try:
+            left = fcntl.ioctl(self._fd, termios.FIONREAD, bytes(4))
+        except OSError:
+            return self.written
+        return self.written - self.waiting - int.from_bytes(left, sys.byteorder)
+
     async def drain(self) -> None:
         """Until nothing waits any more, or nothing can be written."""
         if self._queue and not self._closed:
@@ -207,6 +222,7 @@ class LineWriter:
         idle = not self._queue
         for part in parts:
             view = memoryview(part)
+            self.written += view.nbytes
             if written >= view.nbytes:
                 written -= view.nbytes
                 continue
@@ -249,6 +265,7 @@ class LineWriter:
         self._drained = None
 
     def _stop(self) -> None:
+        self._taken = self.taken()
         if self._queue:
             self._loop.remove_writer(self._fd)
         self._closed = True

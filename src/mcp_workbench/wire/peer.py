@@ -22,7 +22,11 @@ PROGRESS = "notifications/progress"
 
 
 class PeerClosed(WorkbenchError):
-    """The other end went away; nobody will answer."""
+    """The other end went away; nobody will answer. `unread` says that it had not read a byte of the request."""
+
+    def __init__(self, unread: bool = False) -> None:
+        self.unread = unread
+        super().__init__("the other end went away")
 
 
 class Request:
@@ -65,11 +69,15 @@ class Receiver(Protocol):
 
 
 class _Pending:
-    __slots__ = ("on_progress", "reply")
+    __slots__ = ("on_progress", "reply", "start")
 
-    def __init__(self, reply: asyncio.Future[Raw], on_progress: Callable[[Raw], None] | None) -> None:
+    def __init__(
+        self, reply: asyncio.Future[Raw], on_progress: Callable[[Raw], None] | None, start: int
+    ) -> None:
         self.reply = reply
         self.on_progress = on_progress
+        self.start = start
+        """Where it begins in what we have written."""
 
 
 class _Progress(msgspec.Struct):
@@ -128,11 +136,11 @@ class Peer:
         Cancelling the wait cancels the request at the other end (unless `cancel` is false).
         """
         if self.closed:
-            raise PeerClosed
+            raise PeerClosed(unread=True)
         if id is None:
             id = b"%d" % next(self._ids)
         reply: asyncio.Future[Raw] = self._loop.create_future()
-        self._pending[id] = _Pending(reply, on_progress)
+        self._pending[id] = _Pending(reply, on_progress, self._writer.written)
         self._writer.write(*messages.request(id, method, *params))
         try:
             return await reply
@@ -226,9 +234,10 @@ class Peer:
 
     def _fail_pending(self) -> None:
         self.closed = True
+        taken = self._writer.taken() if self._pending else 0
         for pending in self._pending.values():
             if not pending.reply.done():
-                pending.reply.set_exception(PeerClosed())
+                pending.reply.set_exception(PeerClosed(unread=pending.start >= taken))
 
     # A client that asks and does not read the answers is not listened to until it does. A server is
     # always listened to: one that is blocked on its output would otherwise never get to its input.

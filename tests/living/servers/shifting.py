@@ -15,7 +15,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "support" / "servers"))
 
-from wire import Fault, Verbatim, initialized, notify, serve, text
+from wire import Fault, Verbatim, initialized, notify, serve, text  # type: ignore[attr-defined]
 
 TOOLS, *GATE = (Path(argument) for argument in sys.argv[1:])
 

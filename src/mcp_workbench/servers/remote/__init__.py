@@ -1,1 +1,1 @@
-"""Servers that live elsewhere and are reached over HTTP. What a tool or a call is, is known to `servers.base`."""
+"""Servers that live elsewhere, reached over HTTP. What a tool or a call is stands in `servers.base`."""

@@ -1,4 +1,4 @@
-"""JSON-RPC with a remote server, over whichever transport: requests matched with replies, and what else comes in.
+"""JSON-RPC with a remote server: requests matched with replies, and what else comes in.
 
 It can do what `wire.peer.Peer` does on a pair of descriptors, so that a `Session` may speak through it. How
 messages travel is for the subclasses.
@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Generator
 from typing import Any, Protocol
 
 import httpx2
@@ -20,7 +20,7 @@ from msgspec import Raw
 from ...errors import RpcError, Unanswered
 from ...wire import messages
 from ...wire.lines import Piece
-from .failures import BadStatus, Cut, Refused, ServerTrouble
+from .failures import BadStatus, Cut, Refused, ServerTrouble, TooLong
 from .site import Site
 
 PROGRESS = "notifications/progress"
@@ -100,7 +100,7 @@ class Channel(ABC):
     @contextlib.contextmanager
     def _waiting(
         self, id: bytes, on_progress: Callable[[Raw], None] | None
-    ) -> Iterator[asyncio.Future[Raw]]:
+    ) -> Generator[asyncio.Future[Raw]]:
         reply: asyncio.Future[Raw] = asyncio.get_running_loop().create_future()
         self._pending[id] = _Pending(reply, on_progress)
         try:
@@ -146,7 +146,8 @@ class Channel(ABC):
         pending = self._pending.get(messages.members(text).get("id", b""))
         reply = pending.reply if pending is not None else expected
         if reply is not None and not reply.done():
-            reply.set_exception(Refused(f"the server's answer is unreadable: {problem}"))
+            unreadable = Refused(f"the server's answer is unreadable: {problem}")
+            reply.set_exception(_rpc_error(text) or unreadable)
 
     def _progressed(self, params: Raw) -> None:
         try:
@@ -168,8 +169,7 @@ class Channel(ABC):
     async def _announcements(self) -> None:
         """Until what was sent before has arrived: no request may overtake `notifications/initialized`."""
         if self._announced is not None:
-            await asyncio.shield(self._announced)
-            self._announced = None
+            await asyncio.wait({self._announced})
 
     @abstractmethod
     async def _deliver(self, message: bytes) -> None:
@@ -198,57 +198,49 @@ class Channel(ABC):
     # What is no answer
 
     async def _body(self, response: httpx2.Response) -> bytes:
-        """All of it. Raises Refused where it is over the limit, and Cut."""
+        """All of it. Raises TooLong or Cut."""
         chunks: list[bytes] = []
         size = 0
-        with cut_when_broken():
+        try:
             async for chunk in response.aiter_bytes():
                 size += len(chunk)
                 if size > self.max_message:
-                    raise Refused(f"its answer is over limits.maxLine ({self.max_message} bytes)")
+                    raise TooLong(self.max_message)
                 chunks.append(chunk)
+        except (httpx2.HTTPError, httpx2.StreamError):
+            raise Cut from None
         return b"".join(chunks)
 
     async def _refusal(self, response: httpx2.Response) -> Exception:
         """What a status that is no success comes to: the server's own error, where it wrote one."""
         try:
-            text = await self._body(response)
+            text = self.site.masked((await self._body(response)).decode(errors="replace"))
         except Unanswered as error:
             return error
-        if error := _rpc_error(text):
+        if error := _rpc_error(text.encode(errors="replace")):
             return error
         status, phrase = response.status_code, response.reason_phrase
-        kind = response.headers.get("content-type", "")
-        said = self.site.masked(_quoted(text)) if "html" not in kind else ""
+        said = _quoted(text) if "html" not in response.headers.get("content-type", "") else ""
         if status >= 500:
             return ServerTrouble(status, phrase, said)
         hint = ' (a server of the older transport needs "transport": "sse")' if status in {404, 405} else ""
         return BadStatus(status, phrase, said, hint)
 
 
-@contextlib.contextmanager
-def cut_when_broken() -> Iterator[None]:
-    try:
-        yield
-    except (httpx2.HTTPError, httpx2.StreamError):
-        raise Cut from None
-
-
 def _one_line(text: bytes) -> bytes:
-    """JSON without line breaks, which stand between its tokens only: a line is what it travels on from here."""
+    """JSON without its line breaks, all of them between tokens: from here it travels on a line of its own."""
     if b"\n" in text or b"\r" in text:
         text = text.replace(b"\n", b" ").replace(b"\r", b" ")
     return text.strip()
 
 
 def _rpc_error(text: bytes) -> RpcError | None:
-    try:
-        message = messages.read(_one_line(text))
-    except ValueError:
-        return None
-    return messages.read_error(message.error) if bytes(message.error).startswith(b"{") else None
+    """The error in a reply, whatever its id: a server that refuses a message may not have read as far."""
+    found = messages.members(text)
+    error = found.get("error", b"") if "jsonrpc" in found else b""
+    return messages.read_error(Raw(error)) if error.startswith(b"{") else None
 
 
-def _quoted(text: bytes) -> str:
-    said = " ".join(text.decode(errors="replace").split())
+def _quoted(text: str) -> str:
+    said = " ".join(text.split())
     return said if len(said) <= QUOTED else said[:QUOTED] + "…"

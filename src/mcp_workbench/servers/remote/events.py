@@ -1,14 +1,20 @@
-"""Server-sent events out of a stream of bytes. What an event means is for whoever reads them."""
+"""Server-sent events: out of bytes, and out of a response. What an event means is for whoever reads them."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+from collections import deque
 from collections.abc import Iterator
 
+import httpx2
 import msgspec
 
+from .failures import Cut, TooLong
 
-class TooLong(ValueError):
-    """An event over the limit."""
+KIND = "text/event-stream"
+DRAIN_TIME = 1.0
+"""Seconds that a stream may take to end after it has brought what was waited for."""
 
 
 class Event(msgspec.Struct):
@@ -41,7 +47,7 @@ class EventReader:
         for piece in chunk.splitlines(keepends=True):
             self._size += len(piece)
             if self._size > self._limit:
-                raise TooLong
+                raise TooLong(self._limit)
             if piece[-1] not in b"\r\n":
                 self._line.append(piece)
                 continue
@@ -74,3 +80,43 @@ class EventReader:
             return None
         event.data = b"\n".join(data)
         return event
+
+
+class EventStream:
+    """The events of a response, which it owns from here on."""
+
+    def __init__(self, response: httpx2.Response, limit: int) -> None:
+        self._response = response
+        self._chunks = response.aiter_bytes()
+        self._reader = EventReader(limit)
+        self._ready: deque[Event] = deque()
+
+    def __aiter__(self) -> EventStream:
+        return self
+
+    async def __anext__(self) -> Event:
+        """Raises Cut, or TooLong."""
+        while not self._ready:
+            try:
+                chunk = await anext(self._chunks)
+            except (httpx2.HTTPError, httpx2.StreamError):
+                raise Cut from None
+            self._ready.extend(self._reader.feed(chunk))
+        return self._ready.popleft()
+
+    async def drain(self) -> None:
+        """Read on to an end that is near, so that the connection is good for the next request; then close."""
+        try:
+            with contextlib.suppress(TimeoutError, httpx2.HTTPError, httpx2.StreamError):
+                async with asyncio.timeout(DRAIN_TIME):
+                    async for _ in self._chunks:
+                        pass
+        finally:
+            await self.close()
+
+    async def close(self) -> None:
+        await self._response.aclose()
+
+
+def is_stream(response: httpx2.Response) -> bool:
+    return response.headers.get("content-type", "").partition(";")[0].strip().lower() == KIND

@@ -11,7 +11,9 @@ Unanswered
 
 from __future__ import annotations
 
+from ...config import RemoteConfig
 from ...errors import Unanswered
+from ...names import ToolRef
 
 
 class NotReached(Unanswered):
@@ -29,8 +31,6 @@ class ServerTrouble(Unanswered):
 
 
 class Cut(Unanswered):
-    """`repeatable` says whether the call could have been made a second time."""
-
     def __init__(self, during: str = "before the answer came") -> None:
         super().__init__(f"the connection was cut {during}")
 
@@ -49,15 +49,18 @@ class SessionLost(Unanswered):
 
 
 class LoginNeeded(Unanswered):
-    """`place` is the joined form that the command takes."""
-
-    def __init__(self, place: str, why: str = "it needs a login") -> None:
-        self.place = place
+    def __init__(self, config: RemoteConfig, why: str = "it needs a login") -> None:
+        place = str(ToolRef(config.toolbox, config.name, "")).rstrip("/")
         super().__init__(f"{why}; run: mcp-workbench login {place}")
 
 
 class Refused(Unanswered):
     pass
+
+
+class TooLong(Refused):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"its answer is over limits.maxLine ({limit} bytes)")
 
 
 class BadStatus(Refused):

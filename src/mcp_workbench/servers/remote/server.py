@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import random
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +12,15 @@ from msgspec import Raw
 
 from ...config import RemoteConfig
 from ...errors import RpcError, Unanswered
-from ...protocol.session import Era, IncompatibleServer, Session, open_session
+from ...protocol import revisions
+from ...protocol.session import IncompatibleServer, Session, open_session
 from ..base import Server, Tool
 from ..call import Call
-from .failures import Cut, NotReached, NotRepeated, ServerTrouble, SessionLost
+from .failures import BadStatus, Cut, NotReached, NotRepeated, ServerTrouble, SessionLost
 
 if TYPE_CHECKING:
     from .channel import Channel
+    from .credentials import Credentials
     from .site import Site
     from .stamps import Stamps
 
@@ -28,6 +29,9 @@ PAUSES = (1.0, 2.0, 4.0)
 
 LONGEST_PAUSE = 60.0
 HEADER_MISMATCH = -32020
+
+_OLDER = {400, 404, 405}
+"""How a server of an earlier revision refuses a request of 2026-07-28."""
 
 
 class _Annotations(msgspec.Struct):
@@ -52,14 +56,16 @@ class RemoteServer(Server):
 
     config: RemoteConfig
 
-    def __init__(self, config: RemoteConfig, on_change: Callable[[], None]) -> None:
+    def __init__(
+        self, config: RemoteConfig, on_change: Callable[[], None], credentials: Credentials | None = None
+    ) -> None:
         super().__init__(config, on_change)
+        self._credentials = credentials
         self._site: Site | None = None
         self._stamps: Stamps | None = None
         self._link: Link | None = None
-        self._era: Era | None = None
         self._chores: set[asyncio.Task[None]] = set()
-        self._relisting = False
+        self._relisting: asyncio.Task[None] | None = None
         self._stale = False
 
     @property
@@ -81,9 +87,9 @@ class RemoteServer(Server):
 
     async def _connect(self) -> list[Raw]:
         await self._disconnect()
-        link = await self._reach()
-        tools = await self._list(link.session)
+        link, tools = await self._reach()
         self._link = link
+        self.modern = link.session.modern
         if link.session.tells_of_tools:
             if link.session.modern:
                 self._chore(self._subscribe(link))
@@ -91,38 +97,40 @@ class RemoteServer(Server):
                 link.channel.listen()
         return tools
 
-    async def _reach(self) -> Link:
+    async def _reach(self) -> tuple[Link, list[Raw]]:
         """Greet the server, again after a pause where it is not there or not well."""
+        import random
+
         loop = asyncio.get_running_loop()
         end = loop.time() + self.config.limits.connect_timeout
-        for pause in (*PAUSES, None):
+        for pause in PAUSES:
+            pause *= random.uniform(0.75, 1.25)
             try:
                 return await self._greet()
             except (NotReached, ServerTrouble) as trouble:
-                if pause is None or (isinstance(trouble, NotReached) and trouble.final):
+                if isinstance(trouble, NotReached) and trouble.final:
                     raise
-                pause *= random.uniform(0.75, 1.25)
                 if loop.time() + pause >= end:
                     raise  # its own reason is worth more than "time-out"
             await asyncio.sleep(pause)
-        raise AssertionError("the last attempt returns or raises")
+        return await self._greet()
 
-    async def _greet(self) -> Link:
+    async def _greet(self) -> tuple[Link, list[Raw]]:
         channel = self._channel()
         try:
             await channel.open()
-            session = await open_session(channel, self._era)
-        except BaseException as error:
+            session = await open_session(channel)
+            return Link(channel, session), await self._list(session)
+        except IncompatibleServer as error:
             await channel.close(say_goodbye=False)
-            if isinstance(error, IncompatibleServer):
-                raise Unanswered(str(error)) from None
+            raise Unanswered(str(error)) from None
+        except BaseException:
+            await channel.close(say_goodbye=False)
             raise
-        # Whoever ran this address may have replaced the server since, so this is not remembered for ever.
-        return Link(channel, session)
 
     def _channel(self) -> Channel:
         # httpx2 is not imported before somebody needs it.
-        from .credentials import Fixed
+        from .credentials import credentials_for
         from .site import Site
         from .sse import SseChannel
         from .stamps import Stamps
@@ -133,7 +141,7 @@ class RemoteServer(Server):
             self._site = Site(
                 config.url,
                 config.headers,
-                Fixed(),
+                self._credentials or credentials_for(config),
                 connections=limits.connections,
                 connect_timeout=limits.connect_timeout,
             )
@@ -161,10 +169,11 @@ class RemoteServer(Server):
     # Listing and calling
 
     async def _list(self, session: Session) -> list[Raw]:
-        definitions, _ = await session.list_tools()
-        if not session.modern or self._stamps is None:
-            return definitions
-        usable, unusable = self._stamps.learn(definitions)
+        usable, _ = await session.list_tools()
+        unusable: dict[str, str] = {}
+        if session.modern and self._stamps is not None:
+            # In a thread, for what it may have to import.
+            usable, unusable = await asyncio.to_thread(self._stamps.learn, usable)
         config = self.config
         self.notes = [
             f"Tool '{name}' of server '{config.name}' in toolbox '{config.toolbox}' is left out: {why}"
@@ -180,13 +189,21 @@ class RemoteServer(Server):
             await self._lost(link)
         except (Cut, ServerTrouble) as trouble:
             if not _may_be_repeated(tool):
-                raise NotRepeated from None if isinstance(trouble, Cut) else trouble
-        except RpcError as error:
-            if error.code != HEADER_MISMATCH:
+                if isinstance(trouble, Cut):
+                    raise NotRepeated from None
                 raise
-            # The tool's schema has changed since, and with it the headers that repeat its arguments.
-            self.offer(await self._list(link.session))
-            self.on_change()
+        except BadStatus as refusal:
+            if not link.session.modern or refusal.status not in _OLDER:
+                raise
+            await self._lost(link)
+        except RpcError as error:
+            if error.code == revisions.UNSUPPORTED_VERSION:
+                await self._lost(link)
+            elif error.code == HEADER_MISMATCH:
+                # The tool's schema has changed since, and with it the headers that repeat its arguments.
+                await asyncio.wait({self._tools_changed()})
+            else:
+                raise
         return await self._exchange(await self._linked(), tool, call)
 
     async def _linked(self) -> Link:
@@ -228,33 +245,36 @@ class RemoteServer(Server):
             pause = min(pause * 2, LONGEST_PAUSE)
             self._tools_changed()  # who knows what was missed
 
-    def _tools_changed(self) -> None:
+    def _tools_changed(self) -> asyncio.Task[None]:
+        """What lists them anew; however often this is called meanwhile, one more listing is enough."""
         self._stale = True
-        if not self._relisting:
-            self._relisting = True
-            self._chore(self._relist())
+        if self._relisting is None:
+            self._relisting = self._chore(self._relist())
+        return self._relisting
 
     async def _relist(self) -> None:
-        """However often the server says so meanwhile, one more listing is enough."""
-        changed = False
+        before = self._definitions()
         try:
             while self._stale and self._link is not None:
                 self._stale = False
                 async with asyncio.timeout(self.config.limits.connect_timeout):
                     self.offer(await self._list(self._link.session))
-                changed = True
         except (RpcError, Unanswered, TimeoutError):
             pass  # the last listing stands; a server that went away is listed anew when it is back
         finally:
-            self._relisting = False
-        if changed:
+            self._relisting = None
+        if self._definitions() != before:
             self.on_change()
 
-    def _chore(self, work: Coroutine[Any, Any, None]) -> None:
-        """Work that nobody waits for."""
+    def _definitions(self) -> list[bytes]:
+        return [bytes(tool.definition) for tool in self.found.values()]
+
+    def _chore(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Work that nobody has to wait for."""
         task = asyncio.create_task(work)
         self._chores.add(task)
         task.add_done_callback(self._chores.discard)
+        return task
 
 
 def _may_be_repeated(tool: Tool) -> bool:

@@ -15,9 +15,13 @@ from ... import __version__
 from ...config.secrets import secrets_in
 from .addresses import is_inside
 from .credentials import Credentials
-from .failures import BadRedirect, Cut, NotReached
+from .failures import BadRedirect, Cut, NotReached, Refused
 
 MOST_REDIRECTS = 5
+
+KEEP_ALIVE = 4.0
+"""Seconds that an unused connection is kept. Many servers close theirs after 5, and a request that crosses
+with that would be lost without anybody knowing whether it was run."""
 
 
 class Site:
@@ -32,47 +36,45 @@ class Site:
         connections: int,
         connect_timeout: float,
     ) -> None:
-        self.url = httpx2.URL(url)
-        self._here = self.url
+        try:
+            self.url = httpx2.URL(url)
+        except httpx2.InvalidURL as error:
+            raise Refused(f"its url cannot be used: {error}") from None
+        self.here = self.url
         """Where it redirected us to, while that lasts."""
-        self._headers = dict(headers)
+        self._headers = {name.lower(): value for name, value in headers.items()}
         self._credentials = credentials
         self._secrets = {part for name, value in headers.items() for part in secrets_in(name, value)}
         self._secrets |= secrets_in("url", url)
-        self.client = httpx2.AsyncClient(
+        self._client = httpx2.AsyncClient(
             headers={"user-agent": f"mcp-workbench/{__version__}"},
             # Calls and streams have limits of their own, which know what is waited for.
             timeout=httpx2.Timeout(None, connect=connect_timeout),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=connections),
+            limits=httpx2.Limits(
+                max_connections=None, max_keepalive_connections=connections, keepalive_expiry=KEEP_ALIVE
+            ),
         )
 
-    @property
-    def origin(self) -> str:
-        """What may be told of the address: paths, too, are known to hold secrets."""
-        return origin(self.url)
-
     def forget_redirects(self) -> None:
-        self._here = self.url
+        self.here = self.url
 
     async def send(
         self, method: str, headers: Mapping[str, str], content: bytes | None = None, to: str | None = None
     ) -> httpx2.Response:
         """The response, its body still to be read; `to` is another address at the same place.
 
-        Raises NotReached, Cut, BadRedirect or LoginNeeded.
+        Raises one of `failures`.
         """
         token = await self._credentials.token()
         response = await self._follow(method, headers, content, to, token)
-        if not self._credentials.is_challenge(response):
+        if not same_origin(response.request.url, self.url) or not self._credentials.can_answer(response):
             return response
         await response.aclose()
-        if not _same_origin(response.request.url, self.url):
-            return response
         token = await self._credentials.renew(token, response)
         response = await self._follow(method, headers, content, to, token)
-        if self._credentials.is_challenge(response):
+        if self._credentials.can_answer(response):
             await response.aclose()
-            self._credentials.refused()
+            self._credentials.give_up()
         return response
 
     def masked(self, text: str) -> str:
@@ -82,7 +84,7 @@ class Site:
         return text
 
     async def close(self) -> None:
-        await self.client.aclose()
+        await self._client.aclose()
 
     async def _follow(
         self,
@@ -92,24 +94,29 @@ class Site:
         to: str | None,
         token: str | None,
     ) -> httpx2.Response:
-        url = self._here.join(to) if to is not None else self._here
-        for _ in range(MOST_REDIRECTS):
-            known = _same_origin(url, self.url)
-            own = {**self._headers, **({"authorization": f"Bearer {token}"} if token else {})} if known else {}
-            response = await self._send(
-                self.client.build_request(method, url, headers={**own, **headers}, content=content)
-            )
+        url = self.here.join(to) if to is not None else self.here
+        for _ in range(MOST_REDIRECTS + 1):
+            known = same_origin(url, self.url)
+            own = self._own_headers(token) if known else {}
+            sent = httpx2.Headers({**own, **headers}, encoding="utf-8")
+            response = await self._send(self._client.build_request(method, url, headers=sent, content=content))
             if not response.has_redirect_location:
                 if to is None and not known:
-                    self._here = url  # the session that begins there is continued there
+                    self.here = url  # the session that begins there is continued there
                 return response
             await response.aclose()
-            target = url.join(response.headers["location"]).copy_with(userinfo=b"")
+            try:
+                target = url.join(response.headers["location"]).copy_with(userinfo=b"")
+            except httpx2.InvalidURL as error:
+                raise BadRedirect("nowhere", str(error)) from None
             await self._check_redirect(url, target, method, response.status_code)
-            if not _same_origin(url, target):
+            if not same_origin(url, target):
                 headers = {name: value for name, value in headers.items() if name != "mcp-session-id"}
             url = target
         raise BadRedirect(origin(url), f"it is one of more than {MOST_REDIRECTS} in a row")
+
+    def _own_headers(self, token: str | None) -> dict[str, str]:
+        return self._headers if token is None else {**self._headers, "authorization": f"Bearer {token}"}
 
     async def _check_redirect(self, url: httpx2.URL, target: httpx2.URL, method: str, status: int) -> None:
         where = origin(target)
@@ -124,20 +131,21 @@ class Site:
 
     async def _send(self, request: httpx2.Request) -> httpx2.Response:
         try:
-            return await self.client.send(request, stream=True, follow_redirects=False)
+            return await self._client.send(request, stream=True, follow_redirects=False)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
             raise _not_reached(origin(request.url), error) from None
+        except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol) as error:
+            raise Refused(f"the request cannot be sent: {self.masked(str(error))}") from None
         except (httpx2.HTTPError, httpx2.StreamError):
             raise Cut from None
-        except httpx2.InvalidURL as error:
-            raise NotReached(self.origin, str(error), final=True) from None
 
 
 def origin(url: httpx2.URL) -> str:
+    """What may be told of an address: paths, too, are known to hold secrets."""
     return str(url.copy_with(userinfo=b"", path="", query=None, fragment=None)).rstrip("/")
 
 
-def _same_origin(one: httpx2.URL, other: httpx2.URL) -> bool:
+def same_origin(one: httpx2.URL, other: httpx2.URL) -> bool:
     return (one.scheme, one.host, one.port) == (other.scheme, other.host, other.port)
 
 

@@ -4,19 +4,17 @@ that the stream begins with."""
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable
-from urllib.parse import urljoin, urlsplit
 
 import httpx2
 from msgspec import Raw
 
 from ...wire import messages
 from ...wire.lines import Piece
-from .channel import Channel, Listener, cut_when_broken
-from .events import EventReader, TooLong
+from .channel import Channel, Listener
+from .events import EventStream
 from .failures import Cut, Refused, SessionLost
-from .site import Site
+from .site import Site, same_origin
 
 
 class SseChannel(Channel):
@@ -26,7 +24,6 @@ class SseChannel(Channel):
         self._ended = False
 
     async def open(self) -> None:
-        """Raises what `Site.send` raises, and Refused."""
         response = await self.site.send("GET", {"accept": "text/event-stream", "cache-control": "no-store"})
         if not response.is_success:
             refusal = await self._refusal(response)
@@ -49,8 +46,8 @@ class SseChannel(Channel):
         id = id or self.next_id()
         with self._waiting(id, on_progress) as reply:
             body = b"".join(bytes(piece) for piece in messages.request(id, method, *params))
-            await self._deliver(body.rstrip(b"\n"))
             try:
+                await self._deliver(body.rstrip(b"\n"))
                 return await reply
             except asyncio.CancelledError:
                 if cancel:
@@ -65,41 +62,34 @@ class SseChannel(Channel):
         await self._end_chores()
 
     async def _deliver(self, message: bytes) -> None:
-        endpoint = await self._endpoint
-        response = await self.site.send("POST", {"content-type": "application/json"}, message, to=endpoint)
-        try:
-            if response.status_code == 404:
-                raise SessionLost
-            if not response.is_success:
-                raise await self._refusal(response)
-        finally:
-            await response.aclose()
+        headers = {"content-type": "application/json"}
+        response = await self.site.send("POST", headers, message, to=self._endpoint.result())
+        if response.is_success:
+            self._chore(EventStream(response, self.max_message).drain())
+            return
+        refusal = await self._refusal(response)
+        await response.aclose()
+        raise SessionLost if response.status_code == 404 else refusal
 
     async def _hear(self, response: httpx2.Response) -> None:
-        reader = EventReader(self.max_message)
+        stream = EventStream(response, self.max_message)
         failure: Exception = Cut()
         try:
-            with cut_when_broken():
-                async for chunk in response.aiter_bytes():
-                    for event in reader.feed(chunk):
-                        if event.kind == b"endpoint":
-                            self._take_endpoint(event.data.decode(errors="replace"))
-                        elif event.data:
-                            self._receive(event.data)
-        except TooLong:
-            failure = Refused(f"its answer is over limits.maxLine ({self.max_message} bytes)")
+            async for event in stream:
+                if event.kind == b"endpoint":
+                    self._take_endpoint(event.data.decode(errors="replace"))
+                elif event.kind == b"message" and event.data:
+                    self._receive(event.data)
         except (Cut, Refused) as error:
             failure = error
         finally:
             self._ended = True
             self._fail(failure)
             self._listener.on_lost(self)
-            await response.aclose()
+            await stream.close()
 
     def _take_endpoint(self, said: str) -> None:
-        ours = urlsplit(str(self.site.url))
-        theirs = urlsplit(urljoin(str(self.site.url), said))
-        if (ours.scheme, ours.netloc.rpartition("@")[2]) != (theirs.scheme, theirs.netloc):
+        if not same_origin(self.site.here, self.site.here.join(said)):
             raise Refused("it wants its messages sent to another host")
         if not self._endpoint.done():
             self._endpoint.set_result(said)
@@ -108,5 +98,4 @@ class SseChannel(Channel):
         for waiting in (self._endpoint, *(pending.reply for pending in self._pending.values())):
             if not waiting.done():
                 waiting.set_exception(failure)
-        with contextlib.suppress(Exception):
-            self._endpoint.exception()
+        self._endpoint.exception()  # whoever waited for it may be gone

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw
 
 from ...protocol import revisions
+from ...wire.messages import members
 
 _MARK = b"x-mcp-header"
 _PLAIN = re.compile(r"([\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?)?")
@@ -32,6 +33,7 @@ class _Definition(msgspec.Struct):
     schema: Raw = msgspec.field(name="inputSchema", default=Raw())
 
 
+_OURS = {"name", "uri", "_meta"}
 _decode_params = msgspec.json.Decoder(_Params).decode
 _decode_definition = msgspec.json.Decoder(_Definition).decode
 
@@ -69,10 +71,7 @@ class Stamps:
 
     def headers(self, method: str, params: bytes) -> dict[str, str] | None:
         """None for a request of an older revision, which needs none of this."""
-        try:
-            said = _decode_params(params)
-        except (msgspec.DecodeError, RecursionError):
-            return None
+        said = _read(params)
         if said.meta.version is None:
             return None
         headers = {"mcp-protocol-version": said.meta.version, "mcp-method": method}
@@ -87,6 +86,16 @@ class Stamps:
 
             headers |= mcp_param_headers(header_map, json.loads(bytes(said.arguments) or b"{}"))
         return headers
+
+
+def _read(params: bytes) -> _Params:
+    try:
+        return _decode_params(params)
+    except (msgspec.DecodeError, RecursionError):
+        # The arguments are deeper or odder than the decoder likes; the server may still read them.
+        found = members(params)
+        plain = b"{%b}" % b",".join(b'"%b":%b' % (key.encode(), found[key]) for key in _OURS & found.keys())
+        return msgspec.structs.replace(_decode_params(plain), arguments=Raw(found.get("arguments", b"")))
 
 
 def encode_value(value: str) -> str:

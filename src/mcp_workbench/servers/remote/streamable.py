@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import httpx2
 import msgspec
@@ -17,16 +17,16 @@ from msgspec import Raw
 from ...errors import RpcError, Unanswered
 from ...wire import messages
 from ...wire.lines import Piece
-from .channel import Channel, Listener, cut_when_broken
-from .events import Event, EventReader, TooLong
-from .failures import BadStatus, Cut, NotReached, Refused, ServerTrouble, SessionLost
+from .channel import Channel, Listener
+from .events import EventStream, is_stream
+from .failures import Cut, NotReached, Refused, ServerTrouble, SessionLost
 from .site import Site
 from .stamps import Stamps
 
 ACCEPT = "application/json, text/event-stream"
-EVENTS = "text/event-stream"
 DISCOVER = b'"server/discover"'
-LISTEN = b'"subscriptions/listen"'
+INITIALIZE = b'"initialize"'
+CALL = b'"tools/call"'
 
 DEFAULT_RETRY = 1.0
 """Seconds before a stream is taken up again where the server did not say."""
@@ -36,7 +36,6 @@ MOST_RESUMPTIONS = 5
 
 LONGEST_PAUSE = 60.0
 FAREWELL_TIME = 1.0
-DRAIN_TIME = 1.0
 
 
 class _Initialized(msgspec.Struct):
@@ -77,9 +76,8 @@ class StreamableChannel(Channel):
         said = b"".join(bytes(piece) for piece in params)
         stamped = self._stamps.headers(method[1:-1].decode(), said)
         body = b"".join(bytes(piece) for piece in messages.request(id, method, said)).rstrip(b"\n")
-        # A subscription stands for hours and must not take the place of a call.
-        places = contextlib.nullcontext() if method == LISTEN else self._places
-        async with places:
+        # Nothing but calls may be kept waiting by calls, and a subscription stands for hours.
+        async with self._places if method == CALL else contextlib.nullcontext():
             with self._waiting(id, on_progress) as reply:
                 try:
                     await self._exchange(body, stamped, reply)
@@ -89,12 +87,12 @@ class StreamableChannel(Channel):
                         reason = b'{"requestId":%b,"reason":"no longer needed"}' % id
                         self._soon(*messages.notification(b'"notifications/cancelled"', reason))
                     raise
-                except (BadStatus, ServerTrouble) as error:
-                    if method == DISCOVER:  # an older server may say anything to that
+                except (Refused, ServerTrouble, Cut) as error:
+                    if method == DISCOVER:  # an older server may say anything to that, or hang up
                         raise RpcError(messages.METHOD_NOT_FOUND, error.reason) from None
                     raise
                 result = reply.result()
-        if method == b'"initialize"':
+        if method == INITIALIZE:
             with contextlib.suppress(msgspec.DecodeError):
                 self._version = msgspec.json.decode(result, type=_Initialized).version
         return result
@@ -122,31 +120,26 @@ class StreamableChannel(Channel):
         headers |= self._headers() if stamped is None else stamped
         response = await self.site.send("POST", headers, body)
         try:
-            self._check_session(response, session)
-            if not response.is_success:
-                refusal = await self._refusal(response)
-                if _means_no_session(response.status_code, refusal, session):
-                    raise SessionLost
-                raise refusal
+            await self._check(response, session)
             if stamped is None and session is None:
                 self._session = response.headers.get("mcp-session-id")
-            if not _is_stream(response):
+            if not is_stream(response):
                 self._receive(await self._body(response), reply)
                 if not reply.done():
                     raise Refused(f"HTTP {response.status_code} without an answer to the request")
                 return
-            place = _Place()
-            with contextlib.suppress(Cut):
-                await self._read(response, place, reply)
-        finally:
-            await self._let_go(response, reply)
+        except BaseException:
+            await response.aclose()
+            raise
+        place = _Place()
+        await self._read(response, place, reply)
         if not reply.done():
             if stamped is not None or place.last_id is None:
                 raise Cut
             await self._resume(place, reply)
 
     async def _resume(self, place: _Place, reply: asyncio.Future[Raw]) -> None:
-        """Take up a stream that ended too soon, from where it was read to. Raises Cut."""
+        """Take up a stream that ended too soon, from where it was read to. Raises Cut, or TooLong."""
         attempts = 0
         while not reply.done():
             await asyncio.sleep(place.retry)
@@ -156,68 +149,56 @@ class StreamableChannel(Channel):
             except (NotReached, Cut, ServerTrouble):
                 if attempts >= MOST_RESUMPTIONS:
                     raise Cut from None
-                continue
-            except (BadStatus, Refused):
+            except (Unanswered, RpcError):
+                # Even if the session is gone: the tool may have run, so this must not look like it had not.
                 raise Cut from None
-            try:
-                with contextlib.suppress(Cut):
-                    # A server may answer each time with nothing but "not yet".
-                    await self._read(response, place, reply)
-                    attempts = 0
-            finally:
-                await self._let_go(response, reply)
+            else:
+                attempts = 0  # a server may answer each time with nothing but "not yet"
+                await self._read(response, place, reply)
 
     async def _get(self, place: _Place) -> httpx2.Response:
-        """A stream of events. Raises SessionLost, Refused, or what `Site.send` raises."""
-        headers = {"accept": EVENTS, "cache-control": "no-store", **self._headers()}
+        """A stream of events. Raises one of `failures`, or RpcError."""
+        headers = {"accept": "text/event-stream", "cache-control": "no-store", **self._headers()}
         if place.last_id is not None:
             headers["last-event-id"] = place.last_id
         response = await self.site.send("GET", headers)
-        if response.is_success and _is_stream(response):
-            return response
         try:
-            self._check_session(response, self._session)
-            raise await self._refusal(response) if not response.is_success else Refused("no stream of events")
-        finally:
+            await self._check(response, self._session)
+            if not is_stream(response):
+                raise Refused("no stream of events")
+        except BaseException:
             await response.aclose()
+            raise
+        return response
 
     async def _read(
-        self, response: httpx2.Response, place: _Place, reply: asyncio.Future[Raw] | None
+        self, response: httpx2.Response, place: _Place, reply: asyncio.Future[Raw] | None = None
     ) -> None:
-        """Take what comes until the reply is there or the stream ends. Raises Cut."""
-        async for event in self._events(response):
-            if event.id is not None:
-                place.last_id = event.id
-            if event.retry is not None:
-                place.retry = min(event.retry, LONGEST_PAUSE)
-            if event.data and event.kind == b"message":
-                self._receive(event.data)
-            if reply is not None and reply.done():
-                return
-
-    async def _events(self, response: httpx2.Response) -> AsyncIterator[Event]:
-        reader = EventReader(self.max_message)
+        """Take what comes until the reply is there or the stream has ended, in whichever way."""
+        stream = EventStream(response, self.max_message)
         try:
-            with cut_when_broken():
-                async for chunk in response.aiter_bytes():
-                    for event in reader.feed(chunk):
-                        yield event
-        except TooLong:
-            raise Refused(f"its answer is over limits.maxLine ({self.max_message} bytes)") from None
-
-    async def _let_go(self, response: httpx2.Response, reply: asyncio.Future[Raw]) -> None:
-        """A stream that has brought its answer is about to end, and its connection good for the next call."""
-        if reply.done() and not response.is_closed and not response.is_stream_consumed:
-            self._chore(_drain(response))
-        else:
-            await response.aclose()
+            with contextlib.suppress(Cut):
+                async for event in stream:
+                    if event.id is not None:
+                        place.last_id = event.id
+                    if event.retry is not None:
+                        place.retry = event.retry
+                    if event.data and event.kind == b"message":
+                        self._receive(event.data)
+                    if reply is not None and reply.done():
+                        self._chore(stream.drain())
+                        return
+        except BaseException:
+            await stream.close()
+            raise
+        await stream.close()
 
     # Saying, and hearing what was not asked for
 
     async def _deliver(self, message: bytes) -> None:
         headers = {"accept": ACCEPT, "content-type": "application/json", **self._headers()}
         response = await self.site.send("POST", headers, message)
-        await response.aclose()
+        await EventStream(response, self.max_message).drain()
 
     async def _hear(self) -> None:
         """The GET stream, taken up again whenever it ends; many servers have none."""
@@ -225,12 +206,8 @@ class StreamableChannel(Channel):
         pause = DEFAULT_RETRY
         while True:
             try:
-                response = await self._get(place)
-                try:
-                    pause = DEFAULT_RETRY
-                    await self._read(response, place, None)
-                finally:
-                    await response.aclose()
+                await self._read(await self._get(place), place)
+                pause = DEFAULT_RETRY
                 await asyncio.sleep(place.retry)
             except SessionLost:
                 self._listener.on_lost(self)
@@ -251,25 +228,18 @@ class StreamableChannel(Channel):
             headers["mcp-protocol-version"] = self._version
         return headers
 
-    def _check_session(self, response: httpx2.Response, session: str | None) -> None:
-        if response.status_code == 404 and session is not None:
+    async def _check(self, response: httpx2.Response, session: str | None) -> None:
+        """Raises what a status that is no success comes to."""
+        if response.is_success:
+            return
+        refusal = await self._refusal(response)
+        if session is not None and _means_no_session(response.status_code, refusal):
             raise SessionLost
+        raise refusal
 
 
-def _means_no_session(status: int, refusal: Exception, session: str | None) -> bool:
-    """Some servers, those of the TypeScript examples among them, say 400 where 404 is meant."""
-    return status == 400 and session is not None and "session" in str(refusal).lower()
-
-
-def _is_stream(response: httpx2.Response) -> bool:
-    return response.headers.get("content-type", "").partition(";")[0].strip().lower() == EVENTS
-
-
-async def _drain(response: httpx2.Response) -> None:
-    try:
-        with contextlib.suppress(TimeoutError, httpx2.HTTPError, httpx2.StreamError):
-            async with asyncio.timeout(DRAIN_TIME):
-                async for _ in response.aiter_raw():
-                    pass
-    finally:
-        await response.aclose()
+def _means_no_session(status: int, refusal: Exception) -> bool:
+    if isinstance(refusal, RpcError) and refusal.code == messages.INVALID_PARAMS:
+        return False
+    # Some servers, those of the TypeScript SDK's examples among them, say 400 where 404 is meant.
+    return status == 404 or (status == 400 and "session" in str(refusal).lower())

@@ -1,0 +1,55 @@
+"""`mcp-workbench tools`: what the servers offer, each tool in a line that it can be called from."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from ..config import Config
+from ..names import ToolRef
+from ..signatures import line
+from .not_found import NotFound
+from .session import Session, Settled, chosen, complete_toolbox, fail, named, progress_line
+from .table import print_json
+from .terminal import plain
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def tools(
+    toolbox: Annotated[
+        str | None, typer.Argument(help="The toolbox; else all of them.", autocompletion=complete_toolbox)
+    ] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print whole definitions.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print definitions as JSON.")] = False,
+    config: Annotated[str | None, typer.Option(metavar="PATH", help="The configuration file.")] = None,
+) -> None:
+    """List the tools of one toolbox or of all. Status 1 if a server could not be connected."""
+    used = chosen(config)
+    try:
+        names = named(used, toolbox)
+    except NotFound as problem:
+        fail(str(problem))
+    definitions, outcomes = asyncio.run(_look(used, names))
+    if as_json:
+        print_json({"tools": definitions, "servers": [each.as_json() for each in outcomes]})
+    else:
+        for each in definitions:
+            typer.echo(plain(line(_ref(each), each)))
+            if schema:
+                print_json(each)
+    raise typer.Exit(1 if any(each.failure for each in outcomes) else 0)
+
+
+async def _look(config: Config, names: list[str]) -> tuple[list[dict[str, Any]], list[Settled]]:
+    async with Session(config) as session:
+        outcomes = await session.open(names, progress_line)
+        entries = [entry for name in names for entry in session.workbench.toolboxes[name].entries()]
+        return [_decode(msgspec.json.encode(entry)) for entry in entries], outcomes
+
+
+def _ref(definition: dict[str, Any]) -> ToolRef:
+    return ToolRef(definition["toolbox"], definition["server"], definition["name"])

@@ -1,0 +1,165 @@
+"""The revisions up to 2025-11-25 over HTTP: a session begins with `initialize`, and requests belong to it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import msgspec
+from msgspec import Raw
+
+from ..endpoint import HEADER_MISMATCH, Client, Endpoint, Question
+from ..errors import RpcError
+from ..protocol import revisions
+from ..wire import messages
+from ..wire.lines import Piece
+from ..wire.messages import Message
+from .callers import Caller
+from .exchange import Exchange
+from .request import EVENTS, Refused, Request, joined
+from .sessions import Session, Sessions
+
+
+class _Cancelled(msgspec.Struct):
+    request_id: Raw = msgspec.field(name="requestId", default=Raw())
+
+
+class Legacy:
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self.sessions = Sessions()
+
+    async def post(self, request: Request, message: Message, caller: Caller) -> None:
+        if message.method == "initialize" and message.id:
+            await self._initialize(request, message, caller)
+            return
+        session = self._session(request, caller)
+        if message.method is None or not message.id:
+            self._hear(session, message)
+            await request.answer(202)
+            return
+        with _at_work(session):
+            try:
+                question = self._question(session, message)
+                if question.method == "tools/call":
+                    await self._call(request, session, message, question)
+                    return
+                answer = messages.answer(message.id, self._endpoint.answer(question))
+            except RpcError as error:
+                status = 400 if error.code == HEADER_MISMATCH else 200
+                await request.fail(error, message.id, status=status)
+            else:
+                await request.answer(200, joined(answer))
+
+    async def post_batch(self, request: Request, items: list[bytes], caller: Caller) -> None:
+        """Several messages at once, which one revision allows; the answers come together too."""
+        session = self._session(request, caller)
+        if not items or session.client.version != revisions.BATCHES:
+            raise Refused(
+                400, "an empty batch" if not items else f"batches belong to {revisions.BATCHES} alone"
+            )
+        with _at_work(session):
+            answering = asyncio.gather(*(self._member(session, item) for item in items))
+            request.gone.add_done_callback(lambda _: answering.cancel())
+            answers = await answering
+        wanted = [joined(answer) for answer in answers if answer]
+        if wanted:
+            await request.answer(200, b"[" + b",".join(wanted) + b"]")
+        else:
+            await request.answer(202)
+
+    async def get(self, request: Request, caller: Caller) -> None:
+        """A stream: the session's own, or the rest of one that the client has lost."""
+        if not request.accepts(EVENTS):
+            raise Refused(406, "GET answers with text/event-stream alone")
+        session = self._session(request, caller)
+        with _at_work(session):
+            if (event_id := request.header(b"last-event-id")) is not None:
+                stream, place = session.resume(event_id)
+                await stream.feed(request, place)
+                return
+            if session.primed:
+                session.own.prime()
+            await session.own.feed(request)
+
+    async def delete(self, request: Request, caller: Caller) -> None:
+        self.sessions.end(self._session(request, caller))
+        await request.answer(204)
+
+    async def _initialize(self, request: Request, message: Message, caller: Caller) -> None:
+        stranger = Client("unknown", revisions.LEGACY[-1], caller.name, caller.scope)
+        try:
+            question = Question("initialize", message.params, stranger)
+            result = self._endpoint.answer(question)
+        except RpcError as error:
+            await request.fail(error, message.id)
+            return
+        session = self.sessions.start(self._endpoint.client_of(question), caller)
+        headers = [(b"mcp-session-id", session.id.encode())]
+        await request.answer(200, joined(messages.answer(message.id, result)), headers=headers)
+
+    def _session(self, request: Request, caller: Caller) -> Session:
+        id = request.header(b"mcp-session-id")
+        if id is None:
+            raise Refused(400, "Mcp-Session-Id is missing; a session begins with initialize")
+        return self.sessions.find(id, caller)
+
+    def _question(self, session: Session, message: Message) -> Question:
+        question = Question(message.method or "", message.params, session.client)
+        if question.client.modern:
+            raise RpcError(
+                HEADER_MISMATCH,
+                f"Header mismatch: a session of {session.client.version}, a request of another",
+            )
+        return question
+
+    async def _call(self, request: Request, session: Session, message: Message, question: Question) -> None:
+        stream = session.new_stream()
+        key = message.key
+        exchange = Exchange(
+            request, message.id, stream, on_stream=(lambda: session.keep(stream)) if session.primed else None
+        )
+        session.running[key] = exchange
+        try:
+            await exchange.run(self._endpoint, question)
+        finally:
+            if session.running.get(key) is exchange:
+                del session.running[key]
+
+    def _hear(self, session: Session, message: Message) -> None:
+        if message.method == "notifications/cancelled":
+            with contextlib.suppress(msgspec.DecodeError):
+                key = bytes(msgspec.json.decode(message.params, type=_Cancelled).request_id)
+                if key in session.running:
+                    session.running[key].cancel()
+
+    async def _member(self, session: Session, item: bytes) -> tuple[Piece, ...]:
+        """The answer to one message of a batch; empty where it needs none."""
+        try:
+            message = messages.read(item)
+        except ValueError as problem:
+            return messages.failure(messages.NULL, RpcError(messages.INVALID_REQUEST, str(problem)))
+        if message.method is None or not message.id:
+            self._hear(session, message)
+            return ()
+        try:
+            question = self._question(session, message)
+            if question.method == "tools/call":
+                return messages.answer(message.id, *await self._endpoint.call(question, _unheard))
+            return messages.answer(message.id, self._endpoint.answer(question))
+        except RpcError as error:
+            return messages.failure(message.id, error)
+
+
+@contextlib.contextmanager
+def _at_work(session: Session):
+    session.requests += 1
+    try:
+        yield
+    finally:
+        session.requests -= 1
+        session.used = asyncio.get_running_loop().time()
+
+
+def _unheard(method: bytes, params: bytes) -> None:
+    """A batch is answered as a whole, and has nowhere to put a notice."""

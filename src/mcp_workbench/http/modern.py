@@ -1,0 +1,122 @@
+"""The 2026-07-28 revision over HTTP: every request stands for itself, nothing is remembered between two."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from msgspec import Raw
+
+from ..endpoint import HEADER_MISMATCH, Client, Endpoint, Question
+from ..errors import RpcError
+from ..protocol import revisions
+from ..wire import messages
+from ..wire.messages import Message, encode
+from .callers import Caller
+from .exchange import Exchange
+from .request import STATUS, Refused, Request, joined
+from .streams import Stream
+
+_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""The methods that repeat one of their parameters in a header, and which."""
+
+
+class Modern:
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._listening: dict[Stream, Subscription] = {}
+
+    async def post(self, request: Request, message: Message, caller: Caller, version: str | None) -> None:
+        """`version` is that of the header."""
+        if message.method is None:
+            raise Refused(400, "a client sends requests and notifications, no responses")
+        if not message.id:
+            # This revision has no notification that a client could send over HTTP, so there is nothing to do.
+            if version not in revisions.MODERN:
+                raise Refused(400, "unsupported protocol version", code=revisions.UNSUPPORTED_VERSION)
+            await request.answer(202)
+            return
+        try:
+            client = Client("unknown", revisions.MODERN[-1], caller.name, caller.scope)
+            question = Question(message.method, message.params, client, declared=version)
+            _check_headers(request, question, version)
+            if question.method == "tools/call":
+                await Exchange(request, message.id, Stream(), statuses=True).run(self._endpoint, question)
+                return
+            if question.method == "subscriptions/listen":
+                await self._listen(request, message, question)
+                return
+            result = self._endpoint.answer(question)
+        except RpcError as error:
+            await request.fail(error, message.id, status=STATUS.get(error.code, 200))
+        else:
+            await request.answer(200, joined(messages.answer(message.id, result)))
+
+    async def _listen(self, request: Request, message: Message, question: Question) -> None:
+        subscription = Subscription(bytes(message.id), question.params.notifications.tools)
+        stream = Stream()
+        stream.put(*subscription.acknowledgement())
+        self._listening[stream] = subscription
+        try:
+            await stream.feed(request)
+        finally:
+            del self._listening[stream]
+
+    def tools_changed(self) -> None:
+        for stream, subscription in self._listening.items():
+            if subscription.tools:
+                stream.put(*subscription.list_changed())
+
+    def close(self) -> None:
+        """End the subscriptions as a server should that ends them by itself."""
+        for stream, subscription in self._listening.items():
+            stream.put(*subscription.result())
+            stream.end()
+
+
+class Subscription:
+    """What a client wants to hear of, and the messages that tell it; each says whose it is."""
+
+    def __init__(self, id: bytes, tools: bool) -> None:
+        self._id = id
+        self._meta = encode({revisions.SUBSCRIPTION: Raw(id)})
+        self.tools = tools
+
+    def acknowledgement(self) -> tuple[messages.Piece, ...]:
+        granted = b'{"toolsListChanged":true}' if self.tools else b"{}"
+        params = b'{"_meta":%b,"notifications":%b}' % (self._meta, granted)
+        return messages.notification(b'"notifications/subscriptions/acknowledged"', params)
+
+    def list_changed(self) -> tuple[messages.Piece, ...]:
+        return messages.notification(b'"notifications/tools/list_changed"', b'{"_meta":%b}' % self._meta)
+
+    def result(self) -> tuple[messages.Piece, ...]:
+        return messages.answer(self._id, b'{"resultType":"complete","_meta":%b}' % self._meta)
+
+
+def _check_headers(request: Request, question: Question, version: str | None) -> None:
+    """Proxies go by the headers, so they must say what the body says. Raises RpcError."""
+    if version is None:
+        raise RpcError(HEADER_MISMATCH, "Header mismatch: MCP-Protocol-Version is missing")
+    _same("Mcp-Method", request.header(b"mcp-method"), question.method)
+    if (field := _NAMED.get(question.method)) is not None:
+        name = question.params.name if field == "name" else question.params.uri
+        if name is not None:
+            _same("Mcp-Name", _decoded(request.header(b"mcp-name")), name)
+
+
+def _same(header: str, given: str | None, meant: str) -> None:
+    if given is None:
+        raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} is missing or malformed")
+    if given != meant:
+        raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} is '{given}', the body says '{meant}'")
+
+
+def _decoded(value: str | None) -> str | None:
+    """A header's value, which is in base64 where headers could not hold it; None where it is broken."""
+    if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
+        return value
+    try:
+        return base64.b64decode(value[9:-2], validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None

@@ -1,0 +1,141 @@
+"""Sessions: what is remembered of clients that began with `initialize`, and for how long."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import OrderedDict
+
+from ..endpoint import Client
+from ..wire import messages
+from ..wire.messages import EMPTY_OBJECT
+from .callers import Caller
+from .exchange import Exchange
+from .request import Refused
+from .streams import Stream
+
+IDLE = 30 * 60.0
+"""Seconds without a request or an open stream after which a session ends."""
+
+MOST = 1000
+COME_BACK = 60.0
+"""Seconds in which a client whose connection was cut may ask for the rest of a stream."""
+
+MOST_STREAMS = 16
+"""Ended streams that one session keeps for that."""
+
+PRIMED = "2025-11-25"
+"""The revision from which on clients understand an event without data."""
+
+_LIST_CHANGED = messages.notification(b'"notifications/tools/list_changed"', EMPTY_OBJECT)
+
+
+class Session:
+    """One client, from its `initialize` on."""
+
+    def __init__(self, client: Client, caller: Caller) -> None:
+        self.id = secrets.token_urlsafe(24)
+        self.client = client
+        self.caller = caller
+        self.primed = client.version >= PRIMED
+        self.running: dict[bytes, Exchange] = {}
+        """Calls under way by the id of their request; the later one where a client uses an id twice."""
+        self.requests = 0
+        """How many are being answered now."""
+        self.used = asyncio.get_running_loop().time()
+        self.own = Stream(0 if self.primed else None)
+        """What is said without being asked, to whoever reads it."""
+        self._streams: dict[int, Stream] = {0: self.own}
+        self._numbers = 0
+
+    def new_stream(self) -> Stream:
+        """The stream of one request; kept for a client that loses it only once it is `keep`t."""
+        if not self.primed:
+            return Stream()
+        self._numbers += 1
+        return Stream(self._numbers)
+
+    def keep(self, stream: Stream) -> None:
+        stream.prime()
+        if stream.number is not None:
+            self._streams[stream.number] = stream
+        ended = [number for number, each in self._streams.items() if each.ended]
+        for number in ended[:-MOST_STREAMS]:
+            del self._streams[number]
+
+    def resume(self, event_id: str) -> tuple[Stream, int]:
+        """The stream of that event, and the event's place in it. Raises Refused."""
+        number, _, place = event_id.partition("-")
+        if number.isdecimal() and place.isdecimal():
+            stream = self._streams.get(int(number))
+            if stream is not None:
+                return stream, int(place)
+        raise Refused(400, "no stream is kept for this Last-Event-ID")
+
+    def tools_changed(self) -> None:
+        if self.own.read or not self.own.waiting:  # one notice is enough for whoever comes later
+            self.own.put(*_LIST_CHANGED)
+
+    def sweep(self, now: float) -> None:
+        """Forget what nobody came back for."""
+        for exchange in list(self.running.values()):
+            if exchange.abandoned(now, COME_BACK):
+                exchange.cancel()
+        for number, stream in list(self._streams.items()):
+            if stream.ended and not stream.read and now - stream.left > COME_BACK:
+                del self._streams[number]
+
+    def end(self) -> None:
+        for exchange in list(self.running.values()):
+            exchange.cancel()
+        for stream in self._streams.values():
+            stream.end()
+
+
+class Sessions:
+    def __init__(self) -> None:
+        self._all: OrderedDict[str, Session] = OrderedDict()  # the longest unused first
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def start(self, client: Client, caller: Caller) -> Session:
+        """A new one, at the cost of the longest unused where there are too many. Raises Refused."""
+        if len(self._all) >= MOST:
+            idle = next((each for each in self._all.values() if not each.requests), None)
+            if idle is None:
+                raise Refused(503, f"all {MOST} sessions are in use", headers=[(b"retry-after", b"10")])
+            self.end(idle)
+        session = Session(client, caller)
+        self._all[session.id] = session
+        return session
+
+    def find(self, id: str, caller: Caller) -> Session:
+        """Raises Refused where there is none of that id, or where it belongs to somebody else."""
+        session = self._all.get(id)
+        if session is None or session.caller != caller:
+            raise Refused(404, "no such session; begin a new one with initialize", code=-32001)
+        self._all.move_to_end(id)
+        session.used = asyncio.get_running_loop().time()
+        return session
+
+    def end(self, session: Session) -> None:
+        self._all.pop(session.id, None)
+        session.end()
+
+    def tools_changed(self) -> None:
+        for session in self._all.values():
+            session.tools_changed()
+
+    def sweep(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for session in list(self._all.values()):
+            if not session.requests and now - session.used > IDLE:
+                self.end(session)
+            else:
+                session.sweep(now)
+
+    def close(self) -> None:
+        """End the streams that would not end by themselves; calls under way may finish."""
+        for session in self._all.values():
+            session.own.end()

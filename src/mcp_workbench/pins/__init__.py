@@ -1,0 +1,1 @@
+"""Pins: tool definitions as they were accepted, and what has become of them. Offering is for the servers."""

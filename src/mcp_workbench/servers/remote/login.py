@@ -1,0 +1,142 @@
+"""Logging in to a remote server: a browser for the person, and a door on this machine for what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+import msgspec
+from mcp.shared.auth import AuthorizationCodeResult
+
+from ...config import RemoteConfig
+from .credentials import Credentials
+from .failures import Refused
+from .oauth import Conversation, client_of, configured_client
+from .server import RemoteServer
+from .tokens import TokenStore
+
+PATIENCE = 300.0
+"""Seconds that a person may take."""
+
+PATH = "/callback"
+_PAGE = (
+    b"<!doctype html><meta charset=utf-8><title>MCP Workbench</title>"
+    b"<p style='font:1.2em system-ui;margin:4em'>%b You can close this window."
+)
+
+
+class NotAsked(Refused):
+    def __init__(self) -> None:
+        super().__init__("the server lets us in without a login")
+
+
+async def log_in(config: RemoteConfig, show: Callable[[str], Awaitable[None]], port: int = 0) -> None:
+    """Have a person log in, and keep what that brings; `show` is given the address to open.
+
+    Raises NotAsked, Refused, another of `failures`, or ConnectFailed.
+    """
+    store = TokenStore(config, os.environ)
+    challenge = await _challenge(config)
+    known = client_of(await store.read())
+    if not port and known is not None and known.redirect_uris:
+        port = known.redirect_uris[0].port or 0  # the one that the client registered with
+    async with _door(port) as (redirect, answer):
+        if known is not None and redirect not in [str(uri) for uri in known.redirect_uris or []]:
+            known = None  # its port is taken; it registers anew
+        client = configured_client(config, redirect) or known
+        try:
+            async with asyncio.timeout(PATIENCE):
+                grant = await Conversation(config).log_in(challenge, client, redirect, show, answer)
+        except TimeoutError:
+            raise Refused(f"nobody logged in within {PATIENCE:g} s") from None
+    async with store.locked():
+        await store.write(grant)
+
+
+class _Challenged(Exception):
+    def __init__(self, response: httpx2.Response) -> None:
+        self.response = response
+
+
+class _Stranger(Credentials):
+    """Shows nothing, to see how the server answers somebody whom it does not know."""
+
+    def can_answer(self, response: httpx2.Response) -> bool:
+        return response.status_code == 401
+
+    async def renew(self, stale: str | None, challenge: httpx2.Response | None) -> str:
+        assert challenge is not None
+        raise _Challenged(challenge)
+
+
+async def _challenge(config: RemoteConfig) -> httpx2.Response:
+    """Raises NotAsked or ConnectFailed."""
+    headers = {name: value for name, value in config.headers.items() if name.lower() != "authorization"}
+    stranger = RemoteServer(
+        msgspec.structs.replace(config, headers=headers), on_change=lambda: None, credentials=_Stranger()
+    )
+    try:
+        await stranger.connect()
+    except _Challenged as challenged:
+        return challenged.response
+    finally:
+        await stranger.close()
+    raise NotAsked
+
+
+@asynccontextmanager
+async def _door(
+    port: int,
+) -> AsyncGenerator[tuple[str, Callable[[], Awaitable[AuthorizationCodeResult]]]]:
+    """A listener on this machine alone: the address that the browser is sent back to, and what it brings."""
+    answer: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(10):
+                line = (await reader.readline()).decode("ascii", "replace")
+                while (await reader.readline()).strip():
+                    pass
+                status, said = _take(line, answer)
+                page = _PAGE % said.encode()
+                writer.write(
+                    b"HTTP/1.1 %d \r\ncontent-type: text/html\r\ncontent-length: %d\r\n"
+                    b"connection: close\r\n\r\n%b" % (status, len(page), page)
+                )
+                await writer.drain()
+        except (TimeoutError, OSError, ValueError):
+            pass  # not the browser, or one that hung up
+        finally:
+            writer.close()
+
+    try:
+        server = await asyncio.start_server(serve, "127.0.0.1", port)
+    except OSError:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        actual = server.sockets[0].getsockname()[1]
+
+        async def wait() -> AuthorizationCodeResult:
+            return await answer
+
+        yield f"http://127.0.0.1:{actual}{PATH}", wait
+
+
+def _take(line: str, answer: asyncio.Future[AuthorizationCodeResult]) -> tuple[int, str]:
+    """What the browser's request says: a status and a sentence for the person."""
+    target = urlsplit(line.split(" ")[1] if line.count(" ") >= 2 else "")
+    if target.path != PATH or answer.done():
+        return 404, "There is nothing here."
+    query = {name: values[0] for name, values in parse_qs(target.query).items()}
+    if "code" not in query:
+        reason = query.get("error_description") or query.get("error") or "no code was given"
+        answer.set_exception(Refused(f"the login was refused: {reason}"))
+        return 400, "The login was refused."
+    answer.set_result(
+        AuthorizationCodeResult(code=query["code"], state=query.get("state"), iss=query.get("iss"))
+    )
+    return 200, "You are logged in."

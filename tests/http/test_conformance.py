@@ -1,0 +1,81 @@
+"""The official conformance suite against `/mcp`, in both eras, without a failure or a warning."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.real import node
+
+from .conftest import ECHO
+from .served import Served
+
+pytestmark = pytest.mark.node
+
+LEGACY = """
+server-initialize server-session-lifecycle ping logging-set-level tools-list resources-list prompts-list
+server-sse-multiple-streams server-sse-polling dns-rebinding-protection
+""".split()
+
+MODERN = """
+tools-list resources-list prompts-list server-sse-multiple-streams dns-rebinding-protection
+caching http-header-validation server-stateless sep-2164-resource-not-found
+input-required-result-unsupported-methods input-required-result-ignore-extra-params
+""".split()
+"""The other scenarios are about tools, resources and prompts that a server has for them and we have not."""
+
+EXCLUDED = {
+    # It calls a tool of ours named test_missing_capability that needs sampling.
+    "sep-2575-server-rejects-undeclared-capability",
+    "sep-2575-missing-capability-http-400",
+    # It calls a tool of ours named test_trigger_tool_change that changes our list.
+    "sep-2575-server-sends-tools-list-changed-on-subscription",
+    # It calls a prompt that changes our list of prompts, which we do not say can change.
+    "sep-2575-server-sends-prompts-list-changed-on-subscription",
+    # It reads the first of our resources, and we have none.
+    "sep-2549-resources-read-caching-hints",
+}
+"""Single checks that need such a thing of ours, by id."""
+
+SCENARIOS = [("2025-11-25", each) for each in LEGACY] + [("2026-07-28", each) for each in MODERN]
+
+
+@pytest.fixture(scope="module")
+def open_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Without a token: the suite cannot show one."""
+    with Served(tmp_path_factory.mktemp("open"), ECHO, "--http", "127.0.0.1:0", "--no-token") as served:
+        yield served
+
+
+@pytest.mark.parametrize(("version", "scenario"), SCENARIOS, ids=lambda each: str(each))
+def test_the_conformance_suite_finds_no_fault(
+    open_served: Served, node_program: str, tmp_path: Path, version: str, scenario: str
+) -> None:
+    suite = node.package("@modelcontextprotocol/conformance", "dist", "index.js")
+    options = [
+        "--url",
+        open_served.url,
+        "--scenario",
+        scenario,
+        "--spec-version",
+        version,
+        "-o",
+        str(tmp_path),
+    ]
+    done = subprocess.run(
+        [node_program, suite, "server", *options], cwd=tmp_path, capture_output=True, text=True, timeout=90
+    )
+    reports = list(tmp_path.rglob("checks.json"))
+    assert reports, done.stdout + done.stderr
+    checks: list[dict[str, Any]] = [check for report in reports for check in json.loads(report.read_text())]
+    assert checks
+    assert [check for check in checks if check["id"] not in EXCLUDED and not _fine(check)] == []
+
+
+def _fine(check: dict[str, Any]) -> bool:
+    return check["status"] in ("SUCCESS", "INFO")

@@ -1,0 +1,116 @@
+"""Clients that are slow, loud or endless: each is ended, and nobody else waits for it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+
+import pytest
+
+from mcp_workbench.http.connections import LONGEST_HEAD, SPEAK_WITHIN
+from mcp_workbench.http.serving import SWEEP
+
+from .conftest import ECHO, Serve
+from .served import Served, modern_body, modern_headers, use
+
+MAX_BODY = 4 * 2**20
+
+
+def resident(served: Served) -> int:
+    with open(f"/proc/{served.process.pid}/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def test_clients_that_never_finish_a_request_are_closed_while_others_are_served(served: Served) -> None:
+    silent = [socket.create_connection(("127.0.0.1", served.port), 30) for _ in range(50)]
+    dripping = [socket.create_connection(("127.0.0.1", served.port), 30) for _ in range(50)]
+    began = time.monotonic()
+    for each in dripping:
+        each.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n")
+    open_ones = set(silent + dripping)
+    while open_ones:
+        assert time.monotonic() - began < SPEAK_WITHIN + 2 * SWEEP + 3
+        for each in list(open_ones):
+            each.settimeout(0.001)
+            try:
+                if each in dripping:
+                    each.send(b"X-A: b\r\n")
+                if not each.recv(100):
+                    open_ones.discard(each)
+            except TimeoutError:
+                pass
+            except OSError:
+                open_ones.discard(each)
+        assert served.use("dev/echo/echo", {"still": "served"})["content"]
+        time.sleep(0.3)
+    assert time.monotonic() - began > SPEAK_WITHIN - 1
+    for each in silent + dripping:
+        each.close()
+
+
+def test_a_body_over_the_limit_is_refused_whether_it_is_announced_or_not(served: Served) -> None:
+    before = resident(served)
+    body = b'{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"' + b"x" * 64 * 2**20 + b'"}}'
+    headers = {**served.headers, "Content-Type": "application/json", "Host": "localhost"}
+    said = "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode()
+    for announced in (True, False):
+        with socket.create_connection(("127.0.0.1", served.port), 30) as raw:
+            if announced:
+                raw.sendall(b"POST /mcp HTTP/1.1\r\n%bContent-Length: %d\r\n\r\n%b" % (said, len(body), body))
+            else:
+                chunk = body[: 1 << 20]
+                raw.sendall(b"POST /mcp HTTP/1.1\r\n%bTransfer-Encoding: chunked\r\n\r\n" % said)
+                for _ in range(64):
+                    raw.sendall(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+                raw.sendall(b"0\r\n\r\n")
+            assert raw.recv(1000).startswith(b"HTTP/1.1 413 ")
+            # What was left of it was read and thrown away: the connection is fit for the next request.
+            raw.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert b"200 OK" in raw.recv(1000)
+    assert resident(served) - before < 48 * 2**20
+
+
+def test_a_body_below_the_limit_is_taken(served: Served) -> None:
+    text = "x" * (MAX_BODY - 4096)
+    result = served.use("dev/echo/echo", {"text": text})
+    assert json.loads(result["content"][0]["text"]) == {"text": text}
+
+
+def test_the_limit_is_configured(serve: Serve) -> None:
+    served = serve({**ECHO, "http": {"maxBody": "1KB"}})
+    params = use("dev/echo/echo", {"text": "x" * 2000})
+    assert served.modern("tools/call", params).status == 413
+
+
+def test_an_endless_head_is_refused(served: Served) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), 10) as raw:
+        raw.sendall(b"POST /mcp HTTP/1.1\r\nX: " + b"x" * (LONGEST_HEAD + 1000))
+        assert raw.recv(1000).startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize("said", [b"\x16\x03\x01\x02\x00", b"NONSENSE\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"])
+def test_what_is_no_http_is_refused(served: Served, said: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), 10) as raw:
+        raw.sendall(said)
+        assert raw.recv(1000).startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 404 "))
+
+
+def test_requests_sent_ahead_are_answered_in_their_order(served: Served) -> None:
+    def request(id: int) -> bytes:
+        body = json.dumps(modern_body("tools/list", id=id)).encode()
+        headers = {**served.headers, **modern_headers("tools/list"), "Content-Type": "application/json"}
+        said = "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode()
+        return b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n%bContent-Length: %d\r\n\r\n%b" % (
+            said,
+            len(body),
+            body,
+        )
+
+    with socket.create_connection(("127.0.0.1", served.port), 10) as raw:
+        raw.sendall(b"".join(map(request, range(5))))
+        heard = b""
+        while heard.count(b'"result"') < 5:
+            heard += raw.recv(1 << 16)
+    places = [heard.index(b'"id":%d,"result"' % id) for id in range(5)]
+    assert places == sorted(places)
