@@ -130,6 +130,8 @@ def main() -> int:
     groups = options.only or GROUPS
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         plan = (plans.quick if options.quick else plans.full)(Path(name))
+        if options.rounds:
+            plan.rounds, plan.starts = options.rounds, min(options.rounds, plan.starts)
         run = Run(plan)
         plan.progress = Progress(sum(run.steps(group) for group in groups))
         figures = Figures()
@@ -142,11 +144,11 @@ def main() -> int:
                 figures.add([Figure(group, "", "", why=f"failed: {error}")])
         plan.progress.end()
     conditions = _conditions(run, quick=options.quick)
-    print(report.as_text(figures))
     kind = "quick" if options.quick else "full"
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{'-'.join([kind, *options.only]).replace(' ', '-')}.json"
     path.write_text(json.dumps({"conditions": conditions, "figures": figures.dump()}, indent=1) + "\n")
+    print(report.as_text(figures))
     print(f"\nFigures: {path}")
     if not options.quick and not options.only:
         _publish(figures, conditions)
@@ -194,6 +196,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--only", action="append", default=[], choices=GROUPS, help="this group; can be repeated"
     )
+    parser.add_argument("--rounds", type=int, help="instead of 7, or 2 for --quick")
     options = parser.parse_args()
     if not Path("/proc/self/schedstat").exists():
         parser.error("needs Linux: CPU time and memory of the others are read from /proc")

@@ -23,15 +23,24 @@ _SESSION = re.compile(rb"\r\nmcp-session-id: *([^\r]+)", re.IGNORECASE)
 
 
 class HttpClient:
-    """A connection, and the session it speaks for."""
+    """A connection, and the session it speaks for, which outlives it."""
 
     def __init__(self, port: int, path: str) -> None:
         self._path = path
         self._port = port
-        self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._headers: dict[str, str] = {}
         self._received = b""
+        self.socket = self._connected()
+
+    def reconnect(self) -> None:
+        """Servers close connections that were idle for a while, as between two turns."""
+        self.socket.close()
+        self.socket = self._connected()
+
+    def _connected(self) -> socket.socket:
+        connection = socket.create_connection(("127.0.0.1", self._port), PATIENCE)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
 
     def post(self, body: bytes) -> bytes:
         """The bytes of a request."""
@@ -83,6 +92,8 @@ class HttpClient:
 def measure(process: Process, clients: list[HttpClient], body: bytes, seconds: float) -> Sample:
     """Every client with one call under way, for so long, until the last is answered."""
     sample = Sample()
+    for client in clients:
+        client.reconnect()
     requests = {client.socket.fileno(): (client, client.post(body)) for client in clients}
     poller = select.epoll()
     for number in requests:

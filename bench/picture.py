@@ -13,7 +13,7 @@ from .report import times
 WIDTH = 960
 BARS_TOP = 70
 BAR = 26
-CHART_WIDTH, CHART_HEIGHT = 205, 150
+CHART_WIDTH, CHART_HEIGHT = 155, 150
 COLOURS = {
     "direct": "#9aa5b1",
     "byte pump": "#b8c0cc",
@@ -45,14 +45,16 @@ def draw(figures: Figures) -> str:
         parts += _line_chart(20 + position * (CHART_WIDTH + 30), height_of_bars + 60, title, points)
     if charts:
         parts.append(_text(20, height_of_bars + 22, "How cost grows", size=17, weight="bold"))
-        parts += _legend(170, height_of_bars + 22)
+        parts += _legend(200, height_of_bars + 22)
     height = height_of_bars + (60 + CHART_HEIGHT + 50 if charts else 0)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'height="{height}" font-family="system-ui, sans-serif" role="img" '
         'aria-label="The workbench beside the others, and how its cost grows">\n'
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>\n'
-        + _text(20, 32, "The workbench beside the others, over stdio", size=17, weight="bold")
+        + _text(
+            20, 32, "The workbench beside the others, over stdio (bars by logarithm)", size=17, weight="bold"
+        )
         + "\n"
         + "\n".join(parts)
         + "\n</svg>\n"

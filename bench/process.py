@@ -30,7 +30,7 @@ class Process:
                 stdin=subprocess.PIPE if pipes else subprocess.DEVNULL,
                 stdout=subprocess.PIPE if pipes else file,
                 stderr=file,
-                env={**os.environ, **(env or {})},
+                env={**_environment(), **(env or {})},
                 bufsize=0,
                 start_new_session=True,
             )
@@ -87,3 +87,8 @@ class Process:
         self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+
+def _environment() -> dict[str, str]:
+    # Everyone starts from bytecode, as installed programs do, whatever a developer's shell says.
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

@@ -82,7 +82,7 @@ def into_document(document: str, text: str) -> str:
 
 
 def _table(figures: list[Figure]) -> tuple[Row, list[Row]]:
-    names = [name for name in COLUMNS if any(name in figure.values for figure in figures)]
+    names = [name for name in COLUMNS if any(name in figure.values for figure in figures)] or ["p50_us"]
     head = ("", "", *(COLUMNS[name][0] for name in names))
     rows: list[Row] = []
     shown = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 
 import msgspec
@@ -12,7 +13,10 @@ from .wire.messages import encode
 
 PROGRESS = b'"notifications/progress"'
 RATE = 100
-"""Notices a second that are passed on for one call; beyond it only the newest is."""
+"""Notices a second that are passed on for one call; beyond it only the newest are."""
+
+HELD = 20
+"""How many of the newest: a steady hundred a second, heard in bursts, is not too many."""
 
 Notify = Callable[[bytes, bytes], None]
 """Sends a notification that belongs to a request: its method and its params, both JSON."""
@@ -21,7 +25,7 @@ _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class ProgressRelay:
-    """For one call; `flush` when it ends, so that the last notice is never lost."""
+    """For one call; `flush` when it ends, so that the last notices are never lost."""
 
     def __init__(self, token: bytes, notify: Notify) -> None:
         self._token = Raw(token)
@@ -29,29 +33,27 @@ class ProgressRelay:
         self._loop = asyncio.get_running_loop()
         self._second = 0.0
         self._sent = 0
-        self._held: Raw | None = None
+        self._held: deque[Raw] = deque(maxlen=HELD)
 
     def tell(self, params: Raw) -> None:
         now = self._loop.time()
         if now - self._second >= 1.0:
             self._second = now
             self._sent = 0
+            self.flush()
         if self._sent < RATE:
-            self._sent += 1
-            self._held = None
             self._send(params)
-        elif self._held is None:
-            self._held = params
+            return
+        if not self._held:
             self._loop.call_at(self._second + 1.0, self.flush)
-        else:
-            self._held = params
+        self._held.append(params)
 
     def flush(self) -> None:
-        held, self._held = self._held, None
-        if held is not None:
-            self._send(held)
+        while self._held:
+            self._send(self._held.popleft())
 
     def _send(self, params: Raw) -> None:
+        self._sent += 1
         try:
             said = _decode_members(params)
         except (msgspec.DecodeError, RecursionError):

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from .config import ChildConfig, Config, FolderConfig, ServerConfig
+from .config import ChildConfig, Config, FolderConfig, RemoteConfig, ServerConfig
 from .errors import (
     CallFailed,
     CallRefused,
@@ -32,7 +32,7 @@ from .servers.child import ChildServer
 from .servers.folder import FolderServer, InnerCall
 from .servers.processes import Processes
 from .servers.tool import Tool
-from .servers.unreachable import UnreachableServer
+from .servers.remote.server import RemoteServer
 from .toolbox import Toolbox
 
 MOST_CALLS_DEEP = 16
@@ -248,7 +248,8 @@ class Workbench:
             return ChildServer(config, self._changed, self._processes)
         if isinstance(config, FolderConfig):
             return FolderServer(config, self._changed, self._processes, self, self.config.log.path)
-        return UnreachableServer(config, self._changed)
+        assert isinstance(config, RemoteConfig)
+        return RemoteServer(config, self._changed)
 
     def _find(self, call: Call) -> Server:
         ref = call.ref

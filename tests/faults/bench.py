@@ -36,7 +36,7 @@ def faulty(script: str, **keys: Any) -> dict[str, Any]:
 
 
 class Watch:
-    """Sends a `ping` and calls the neighbour, over and over, until it is stopped; knows how long each took."""
+    """Sends a `ping` and calls the neighbour, over and over, until it is stopped; knows what each took."""
 
     def __init__(self, client: Client) -> None:
         self._client = client

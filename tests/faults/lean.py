@@ -22,7 +22,12 @@ PATIENCE = 30.0
 class LeanClient:
     def __init__(self, argv: Sequence[str], env: Mapping[str, str], cwd: Path) -> None:
         self.process = subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(env), cwd=cwd, start_new_session=True
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=dict(env),
+            cwd=cwd,
+            start_new_session=True,
         )
         self._ids = itertools.count(1)
         self._sent: dict[int, float] = {}
@@ -30,9 +35,7 @@ class LeanClient:
         self._news = threading.Condition()
         threading.Thread(target=self._read, daemon=True).start()
         who = {"name": "lean", "version": "1"}
-        self.answer(
-            self.ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=who)
-        )
+        self.answer(self.ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=who))
 
     def ask(self, method: str, **params: Any) -> int:
         id = next(self._ids)
@@ -74,11 +77,12 @@ class LeanClient:
         parts: list[bytes] = []
         while chunk := os.read(self.process.stdout.fileno(), 1 << 20):
             now = time.monotonic()
-            *ends, rest = chunk.split(b"\n")
-            for end in ends:
-                self._note(now, [*parts, end])
-                parts = []
-            parts.append(rest)
+            if b"\n" in chunk:
+                *ends, chunk = chunk.split(b"\n")
+                for end in ends:
+                    self._note(now, [*parts, end])
+                    parts = []
+            parts.append(chunk)
 
     def _note(self, now: float, parts: list[bytes]) -> None:
         head = b"".join(parts[:2])[:80] if len(parts[0]) < 80 else parts[0][:80]

@@ -205,7 +205,9 @@ def test_row_11_the_input_of_the_workbench_closes(rows: Rows) -> None:
 
 def test_row_12_sigterm_with_a_call_in_flight(rows: Rows) -> None:
     benches = {seconds: rows({"echo": child("echo")}) for seconds in (4, 60)}
-    calls = {seconds: bench.start("dev/echo/slow", {"seconds": seconds}) for seconds, bench in benches.items()}
+    calls = {
+        seconds: bench.start("dev/echo/slow", {"seconds": seconds}) for seconds, bench in benches.items()
+    }
     time.sleep(0.3)
     began = time.monotonic()
     for bench in benches.values():
@@ -222,13 +224,21 @@ def test_row_12_sigterm_with_a_call_in_flight(rows: Rows) -> None:
     benches[60].all_gone(time.monotonic())
 
 
+NAP = """
+import time
+
+schema = {"name": "nap", "description": "Sleeps", "type": "object", "properties": {}}
+
+
+def default(request):
+    time.sleep(60)
+"""
+
+
 def test_row_13_sigkill_of_the_workbench(rows: Rows, tmp_path: Path) -> None:
     folder = tmp_path / "tools"
     folder.mkdir()
-    (folder / "nap.py").write_text(
-        'import time\n\nschema = {"name": "nap", "description": "Sleeps", "type": "object", "properties": {}}\n\n\n'
-        "def default(request):\n    time.sleep(60)\n"
-    )
+    (folder / "nap.py").write_text(NAP)
     servers = {
         "stubborn": child("stubborn", "family"),
         "echo": child("echo"),

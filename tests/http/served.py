@@ -24,9 +24,19 @@ from tests.support import processes
 from tests.support.client import PATIENCE, invocation, modern_params
 from tests.support.launch import environment, write_config
 
-COMMAND = [sys.executable, "-c", "import typer; from mcp_workbench.cli.serve import serve; typer.run(serve)"]
+COMMAND = [sys.executable, "-m", "mcp_workbench", "serve"]
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 MODERN = "2026-07-28"
+
+
+def command(patience: Mapping[str, float]) -> list[str]:
+    if not patience:
+        return COMMAND
+    lines = ["import sys", "from mcp_workbench.__main__ import main"]
+    for name, seconds in patience.items():
+        module, _, constant = name.partition(".")
+        lines += [f"from mcp_workbench.http import {module}", f"{module}.{constant} = {seconds}"]
+    return [sys.executable, "-c", "\n".join([*lines, "sys.exit(main())"]), "serve"]
 
 
 class Answer:
@@ -113,7 +123,9 @@ class Served:
         *args: str,
         env: Mapping[str, str] | None = None,
         unix: str | None = None,
+        patience: Mapping[str, float] | None = None,
     ) -> None:
+        """`patience` shortens waits that no test could sit out, by their names in `mcp_workbench.http`."""
         self.home = home
         self.unix = unix
         self.stderr = ""
@@ -121,7 +133,7 @@ class Served:
         self.state = home / "state" / "mcp-workbench"
         where = ["--unix", unix] if unix is not None else ["--http", "127.0.0.1:0"]
         self.process = subprocess.Popen(
-            [*COMMAND, *(args or where)],
+            [*command(patience or {}), *(args or where)],
             env={**environment(home), "WORKBENCH_CONFIG": str(self.config), **(env or {})},
             cwd=home,
             stdin=subprocess.DEVNULL,

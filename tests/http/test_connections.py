@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import time
 
 import pytest
 
-from mcp_workbench.http.connections import LONGEST_HEAD, SPEAK_WITHIN
-from mcp_workbench.http.serving import SWEEP
+from mcp_workbench.http.connections import LONGEST_HEAD
 
 from .conftest import ECHO, Serve
 from .served import Served, modern_body, modern_headers, use
 
 MAX_BODY = 4 * 2**20
+SOON = 1.5
 
 
 def resident(served: Served) -> int:
@@ -22,7 +23,30 @@ def resident(served: Served) -> int:
         return int(file.read().split()[1]) * 4096
 
 
-def test_clients_that_never_finish_a_request_are_closed_while_others_are_served(served: Served) -> None:
+@pytest.fixture
+def hasty(serve: Serve) -> Served:
+    """One that waits seconds where others wait a minute."""
+    names = ("SPEAK_WITHIN", "FINISH_WITHIN", "LISTEN_WITHIN")
+    waits = {f"connections.{name}": SOON for name in names}
+    served = serve(ECHO, patience={**waits, "serving.SWEEP": 0.1})
+    served.open("dev")
+    return served
+
+
+def closed(raw: socket.socket, patience: float) -> bool:
+    raw.settimeout(patience)
+    try:
+        while raw.recv(1 << 20):
+            pass
+    except TimeoutError:
+        return False
+    except ConnectionResetError:
+        pass
+    return True
+
+
+def test_clients_that_never_finish_a_request_are_closed_while_others_are_served(hasty: Served) -> None:
+    served = hasty
     silent = [socket.create_connection(("127.0.0.1", served.port), 30) for _ in range(50)]
     dripping = [socket.create_connection(("127.0.0.1", served.port), 30) for _ in range(50)]
     began = time.monotonic()
@@ -30,7 +54,7 @@ def test_clients_that_never_finish_a_request_are_closed_while_others_are_served(
         each.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n")
     open_ones = set(silent + dripping)
     while open_ones:
-        assert time.monotonic() - began < SPEAK_WITHIN + 2 * SWEEP + 3
+        assert time.monotonic() - began < SOON + 3
         for each in list(open_ones):
             each.settimeout(0.001)
             try:
@@ -44,7 +68,7 @@ def test_clients_that_never_finish_a_request_are_closed_while_others_are_served(
                 open_ones.discard(each)
         assert served.use("dev/echo/echo", {"still": "served"})["content"]
         time.sleep(0.3)
-    assert time.monotonic() - began > SPEAK_WITHIN - 1
+    assert time.monotonic() - began > SOON - 0.5
     for each in silent + dripping:
         each.close()
 
@@ -81,6 +105,55 @@ def test_the_limit_is_configured(serve: Serve) -> None:
     served = serve({**ECHO, "http": {"maxBody": "1KB"}})
     params = use("dev/echo/echo", {"text": "x" * 2000})
     assert served.modern("tools/call", params).status == 413
+
+
+def test_a_body_that_never_ends_is_not_waited_for(hasty: Served) -> None:
+    headers = {**hasty.headers, "Content-Type": "application/json", "Content-Length": "1000"}
+    said = "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode()
+    with socket.create_connection(("127.0.0.1", hasty.port), 5) as raw:
+        raw.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n" + said + b"\r\n{")
+        assert closed(raw, SOON + 3)
+
+
+def ask_for_much(served: Served) -> socket.socket:
+    connection = served.modern_begun("tools/call", use("dev/echo/large", {"size": 50_000_000}))
+    assert connection.sock is not None
+    return connection.sock
+
+
+def test_a_client_that_takes_nothing_of_its_answer_is_closed(hasty: Served) -> None:
+    raw = ask_for_much(hasty)
+    time.sleep(SOON + 2)
+    heard = 0
+    with contextlib.suppress(ConnectionResetError):
+        while data := raw.recv(1 << 20):
+            heard += len(data)
+    assert heard < 50_000_000
+
+
+def test_a_client_that_takes_its_answer_slowly_gets_it(hasty: Served) -> None:
+    raw = ask_for_much(hasty)
+    heard = 0
+    began = time.monotonic()
+    while heard < 50_000_000:
+        data = raw.recv(4 << 20)
+        assert data
+        heard += len(data)
+        if time.monotonic() - began < 2 * SOON:
+            time.sleep(0.2)
+
+
+def test_calls_that_take_long_are_no_reason_to_close(hasty: Served) -> None:
+    seconds = 2 * SOON
+    assert hasty.use("dev/echo/slow", {"seconds": seconds})["content"][0]["text"] == f"slept {seconds}"
+
+
+def test_a_connection_that_is_kept_open_with_nothing_is_closed(hasty: Served) -> None:
+    with socket.create_connection(("127.0.0.1", hasty.port), 5) as raw:
+        raw.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert raw.recv(1000).endswith(b"ok\n")
+        raw.sendall(b"\r\n")
+        assert closed(raw, SOON + 3)
 
 
 def test_an_endless_head_is_refused(served: Served) -> None:

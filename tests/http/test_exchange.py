@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from mcp_workbench.http.exchange import SOON
 
+from .conftest import ECHO, Serve
 from .served import Served, use
 
 
@@ -49,6 +50,22 @@ def test_an_older_client_that_disconnects_cancels_its_call_as_nobody_could_hear_
     live.message()
     live.close()
     wait_for_cancellations(served, before + 1)
+
+
+def test_a_call_whose_client_could_come_back_goes_on_until_it_is_clear_that_it_will_not(serve: Serve) -> None:
+    served = serve(ECHO, patience={"sessions.COME_BACK": 1.5, "serving.SWEEP": 0.1})
+    served.open("dev")
+    session = served.session()
+    live = session.stream("tools/call", use("dev/echo/slow", {"seconds": 60}))
+    first = live.event()
+    live.close()
+    time.sleep(0.7)
+    again = session.listen(first["id"])
+    assert again.status == 200
+    time.sleep(1.6)
+    assert cancelled(served) == 0
+    again.close()
+    wait_for_cancellations(served, 1)
 
 
 def test_ending_a_session_cancels_its_calls(served: Served) -> None:

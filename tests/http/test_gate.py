@@ -40,6 +40,8 @@ def test_this_machine_is_served_by_all_its_names_at_any_port(served: Served, hos
         "null",
         "file://",
         "http://evil.example#localhost",
+        "http://localhost:80@evil.example",
+        "http://localhost/evil",
         "",
     ],
 )
@@ -105,7 +107,7 @@ def test_a_unix_socket_has_no_host_to_check_but_origins_are() -> None:
         }
         return Request(scope, None, None)  # type: ignore[arg-type]
 
-    gate = Gate(HttpConfig(), [])
+    gate = Gate(HttpConfig(), None)
     gate.check(request(host=b"anything.example"))
     with pytest.raises(Refused) as refusal:
         gate.check(request(host=b"localhost", origin=b"http://evil.example"))

@@ -151,6 +151,8 @@ def test_a_capability_that_a_server_misses_is_a_bad_request(served: Served) -> N
         (b"7", -32600),
         (b'{"id":1}', -32600),
         (b"", -32700),
+        (b"[" * 100_000, -32600),
+        (b'{"id":1,"method":"x","params":' + b"[" * 100_000, -32600),
     ],
 )
 def test_what_is_no_message_is_a_bad_request(served: Served, body: bytes, code: int) -> None:

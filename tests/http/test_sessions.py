@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,7 +13,7 @@ import pytest
 from mcp_workbench.endpoint import Client
 from mcp_workbench.http.callers import ANYONE, Caller
 from mcp_workbench.http.request import Refused
-from mcp_workbench.http.sessions import COME_BACK, IDLE, MOST, MOST_STREAMS, Session, Sessions
+from mcp_workbench.http.sessions import COME_BACK, IDLE, MOST, MOST_BYTES, MOST_STREAMS, Session, Sessions
 
 from .conftest import Serve
 from .served import Served, use
@@ -108,6 +109,31 @@ def test_a_session_keeps_the_last_of_its_ended_streams_for_a_while() -> None:
         assert kept(session) == []
 
     in_a_loop(test)
+
+
+def test_where_all_sessions_together_keep_too_much_the_longest_unused_give_way() -> None:
+    def test(sessions: Sessions) -> None:
+        all_of_them = [sessions.start(CLIENT, ANYONE) for _ in range(3)]
+        for session in all_of_them:
+            stream = session.new_stream()
+            session.keep(stream)
+            stream.put(b"x" * (MOST_BYTES // 2 - 1000))
+            stream.end()
+        sessions.sweep()
+        assert [kept(session) for session in all_of_them] == [[], [1], [1]]
+
+    in_a_loop(test)
+
+
+def test_an_unused_session_ends_by_itself_and_one_with_an_open_stream_does_not(serve: Serve) -> None:
+    served = serve(patience={"sessions.IDLE": 1.0, "serving.SWEEP": 0.1})
+    listening, idle = served.session(), served.session()
+    live = listening.listen()
+    live.event()
+    time.sleep(1.5)
+    assert idle.ask("ping").status == 404
+    assert listening.ask("ping").status == 200
+    live.close()
 
 
 def test_five_hundred_abandoned_sessions_disturb_nobody(serve: Serve) -> None:

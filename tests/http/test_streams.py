@@ -74,6 +74,23 @@ def test_a_stream_keeps_its_newest_events_and_the_last_whatever_its_size() -> No
     asyncio.run(run())
 
 
+def test_events_that_cannot_be_asked_for_again_are_forgotten_once_they_are_read() -> None:
+    async def run() -> None:
+        stream, reader = Stream(), Reader()
+        feeding = asyncio.create_task(stream.feed(reader.request))
+        for number in range(1000):
+            stream.put(b"%d" % number)
+            if number % 100 == 0:
+                await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
+        assert stream.size == 0
+        stream.end()
+        assert await asyncio.wait_for(feeding, 1)
+        assert reader.heard.count(b"data: ") == 1000
+
+    asyncio.run(run())
+
+
 def test_a_later_reader_takes_over_from_an_earlier_one() -> None:
     async def run() -> None:
         stream = Stream(0)

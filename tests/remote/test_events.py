@@ -33,11 +33,7 @@ EVENTS = [
 def test_events_are_the_same_in_whatever_pieces_they_come(cuts: list[int]):
     places = [0, *sorted(cuts), len(STREAM)]
     reader = EventReader(1000)
-    found = [
-        event
-        for start, end in pairwise(places)
-        for event in reader.feed(STREAM[start:end])
-    ]
+    found = [event for start, end in pairwise(places) for event in reader.feed(STREAM[start:end])]
     assert found == EVENTS
 
 

@@ -112,7 +112,7 @@ def test_two_workbenches_share_one_refresh(workbench: Launcher, tmp_path: Path):
 
 def test_a_token_is_refreshed_before_it_ends(workbench: Launcher, tmp_path: Path):
     with Guarded() as guarded:
-        guarded.lifetime = 1
+        guarded.lifetime = 0
         here = home(tmp_path, guarded)
         assert here.log_in()[0] == 0
         guarded.lifetime = 3600

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -136,6 +137,32 @@ def test_a_server_that_was_replaced_by_one_of_the_other_era_is_greeted_anew(work
         remote.modern = True
         remote.sessions.clear()
         assert "act" in {each["name"] for each in client.open("dev")["tools"]}
+
+
+ODD_GREETINGS: dict[str, Callable[[Exchange], None]] = {
+    "a page": lambda exchange: exchange.answer(200, b"<html>Welcome!</html>", "text/html"),
+    "nothing": lambda exchange: exchange.answer(202),
+    "trouble": lambda exchange: exchange.answer(500),
+    "a closed door": lambda exchange: exchange.hang_up(),
+    "an error without an id": lambda exchange: exchange.json(
+        {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "what?"}}, 400
+    ),
+}
+
+
+@pytest.mark.parametrize("odd", ODD_GREETINGS)
+def test_an_older_server_may_answer_the_modern_greeting_with_anything(workbench: Launcher, odd: str):
+    def answer(exchange: Exchange) -> None:
+        if b"server/discover" in exchange.body:
+            ODD_GREETINGS[odd](exchange)
+        else:
+            by_the_book(exchange)
+
+    with Remote(done) as remote:
+        by_the_book, remote.respond = remote.respond, answer
+        client = opened(workbench, remote)
+        client.open("dev")
+        assert said(client.use("dev/far/act")) == "done"
 
 
 def test_a_server_error_is_passed_on_in_its_own_words(workbench: Launcher):

@@ -72,7 +72,9 @@ def test_a_cut_stream_fails_its_calls_at_once_and_the_next_call_opens_another(wo
         assert len([each for each in remote.seen if each.method == "GET"]) == 2
 
 
-@pytest.mark.parametrize("endpoint", ["http://localhost:1/messages", "//10.0.0.1/messages", "https://127.0.0.1/"])
+@pytest.mark.parametrize(
+    "endpoint", ["http://localhost:1/messages", "//10.0.0.1/messages", "https://127.0.0.1/"]
+)
 def test_messages_are_sent_nowhere_else(workbench: Launcher, endpoint: str):
     with OldRemote(endpoint) as remote:
         result = started(workbench, remote).call("open_toolbox", {"toolbox": "dev"})

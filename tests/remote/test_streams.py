@@ -54,6 +54,20 @@ def test_a_call_that_does_no_harm_twice_is_repeated_once_after_a_cut(workbench: 
         assert len(remote.posts("tools/call")) == 2
 
 
+def test_a_harmless_call_survives_a_cut_and_the_loss_of_its_session_together(workbench: Launcher):
+    def second_time(exchange: Exchange) -> None:
+        if len(remote.posts("tools/call")) == 1:
+            remote.sessions.clear()
+            remote.sessions.add("another")
+            cut(exchange)
+        else:
+            reply(exchange, text("done"))
+
+    with Remote(second_time, tool("act", annotations={"readOnlyHint": True})) as remote:
+        assert said(opened(workbench, remote).use("dev/far/act")) == "done"
+        assert len(remote.posts("initialize")) == 2
+
+
 def test_a_cut_stream_with_event_ids_is_taken_up_where_it_ended(workbench: Launcher):
     def begin(exchange: Exchange) -> None:
         exchange.stream()

@@ -20,7 +20,7 @@ class Heard:
         self.ended = asyncio.Event()
         self.reader = LineReader(
             fd,
-            on_line=self.lines.append,
+            on_line=lambda line: self.lines.append(bytes(line)),
             on_end=self.ended.set,
             on_overlong=self._on_overlong,
             max_line=max_line,
@@ -87,8 +87,8 @@ def test_a_line_that_is_not_handled_costs_no_other() -> None:
         outlet, inlet = os.pipe()
         lines: list[bytes] = []
 
-        def on_line(line: bytes) -> None:
-            lines.append(line)
+        def on_line(line: bytes | bytearray) -> None:
+            lines.append(bytes(line))
             if line == b"bad":
                 raise RuntimeError("our own mistake")
 

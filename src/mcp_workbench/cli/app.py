@@ -6,12 +6,16 @@ import typer
 
 from .call import call
 from .check import check
+from .connect import connect, disconnect
 from .demo import demo
+from .doctor import doctor
+from .init import init
 from .logs import logs
 from .new import new
 from .pin import pin
 from .toolboxes import toolboxes
 from .tools import tools
+from .login import login
 from .trust import trust
 
 
@@ -30,12 +34,17 @@ app = typer.Typer(
 )
 app.command()(call)
 app.command()(check)
+app.command()(connect)
 app.command(name="demo")(show_demo)
+app.command()(disconnect)
+app.command()(doctor)
+app.command()(init)
 app.command()(logs)
 app.command()(pin)
 app.command()(toolboxes)
 app.command()(tools)
 app.command()(trust)
+app.command()(login)
 app.add_typer(new, name="new")
 
 

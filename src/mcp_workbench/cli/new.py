@@ -1,4 +1,4 @@
-"""`mcp-workbench new tool`: a starting file for a tool, commented, that works as it is."""
+"""`mcp-workbench new`: a starting file for a tool, and new toolboxes and servers in the configuration."""
 
 import keyword
 import os
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from . import new_server
 from .terminal import error, good, plain
 
 PLAIN = '''\
@@ -70,12 +71,9 @@ async def {function}(who: str, ctx: Context, times: int = 1) -> str:
 #     connection.close()
 '''
 
-new = typer.Typer(help="Write a starting file.", no_args_is_help=True)
-
-
-@new.callback()
-def _group() -> None:  # pyright: ignore[reportUnusedFunction]
-    """Write a starting file."""
+new = typer.Typer(help="Begin a tool, a toolbox or a server.", no_args_is_help=True)
+new.command()(new_server.toolbox)
+new.command()(new_server.server)
 
 
 @new.command()
@@ -96,13 +94,18 @@ def tool(
         raise typer.Exit(1)
     path = os.path.join(folder, f"{_identifier(name)}.py")
     try:
-        _write(path, _text(name, typed))
+        write_tool(name, folder, typed)
     except OSError as failed:
         reason = "is there already" if os.path.lexists(path) else f"cannot be written: {failed.strerror}"
         typer.echo(error(f"{path} {reason}"), err=True)
         raise typer.Exit(1) from None
     typer.echo(good(f"{plain(path)} written."))
     typer.echo(f'A toolbox offers it with: "mcpServers": {{"mine": {{"path": "{plain(folder)}"}}}}')
+
+
+def write_tool(name: str, folder: str, typed: bool) -> None:
+    """Raises OSError, also where the file is there already."""
+    _write(os.path.join(folder, f"{_identifier(name)}.py"), _text(name, typed))
 
 
 def _text(name: str, typed: bool) -> str:

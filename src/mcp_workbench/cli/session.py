@@ -145,7 +145,7 @@ def _outcome(server: Server, seconds: float) -> Settled:
 
 def _fix(config: ServerConfig) -> str | None:
     if config.problem is not None:
-        return "Set the variable and try again, or give it a default: ${NAME:-…}"
+        return "Set it where your client is started (export NAME=…), or give it a default: ${NAME:-…}"
     if isinstance(config, ChildConfig):
         search = config.env.get("PATH") or os.environ.get("PATH", os.defpath)
         return None if shutil.which(config.command, path=search) else how_to_install(config.command)

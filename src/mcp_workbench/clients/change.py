@@ -15,11 +15,14 @@ import msgspec
 
 from ..config.folders import private, state_folder
 from ..errors import WorkbenchError
+from .secrets import looks_secret
 
 
 class ChangedSince(WorkbenchError):
-    def __init__(self, path: str, copy: str) -> None:
-        super().__init__(f"{path} has changed since; what it was before is in {copy}")
+    """To take our change back would take back somebody else's too."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} has changed since")
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -28,15 +31,22 @@ class Change(msgspec.Struct, frozen=True):
     path: str
     before: str | None
     after: str | None
+    hidden: frozenset[str] = frozenset()
+    """What must not be shown of it."""
 
     def __bool__(self) -> bool:
         return self.before != self.after
 
     def difference(self) -> list[str]:
-        """Lines of a unified diff. Values that look secret are not for terminals, and are masked."""
+        """Lines of a unified diff, without values that are or look secret: terminals are shared."""
         before, after = ((text or "").splitlines() for text in (self.before, self.after))
         lines = difflib.unified_diff(before, after, self.path, self.path, lineterm="", n=2)
-        return [_masked(line) for line in lines]
+        return [self._masked(line) for line in lines]
+
+    def _masked(self, line: str) -> str:
+        for secret in self.hidden:
+            line = line.replace(secret, "***")
+        return _MEMBER.sub(_mask, line)
 
     def write(self) -> None:
         """All or nothing, with the file's own mode; a link stays a link. Raises OSError."""
@@ -93,19 +103,20 @@ class Backups:
         self._save([*self._kept(), _Kept(change.path, copy, _digest(change.after))])
         return copy
 
-    def latest(self, path: str) -> Change | None:
-        """What takes back the last change of a file. Raises ChangedSince, OSError."""
-        kept = next((each for each in reversed(self._kept()) if each.path == path), None)
-        if kept is None:
-            return None
+    def knows(self, path: str) -> bool:
+        return self._last(path) is not None
+
+    def undoing(self, path: str) -> Change | None:
+        """What takes back our last change; None where there is none, or the file has changed since."""
+        kept = self._last(path)
         now = read(path)
-        if _digest(now) != kept.digest:
-            raise ChangedSince(path, kept.copy or "no file")
+        if kept is None or _digest(now) != kept.digest:
+            return None
         return Change(path, now, read(kept.copy) if kept.copy is not None else None)
 
     def original(self, path: str) -> str | None:
         """The file as it was before our last change, whatever it has become."""
-        kept = next((each for each in reversed(self._kept()) if each.path == path), None)
+        kept = self._last(path)
         return read(kept.copy) if kept is not None and kept.copy is not None else None
 
     def forget(self, path: str) -> None:
@@ -116,6 +127,9 @@ class Backups:
                 del kept[index]
                 break
         self._save(kept)
+
+    def _last(self, path: str) -> _Kept | None:
+        return next((each for each in reversed(self._kept()) if each.path == path), None)
 
     def _kept(self) -> list[_Kept]:
         try:
@@ -129,7 +143,7 @@ class Backups:
 
 
 def read(path: str) -> str | None:
-    """A file's text, line ends as they are; None where there is no file. Raises OSError, UnicodeDecodeError."""
+    """A file's text with its own line ends; None where there is none. Raises OSError, UnicodeDecodeError."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
@@ -140,15 +154,10 @@ def read(path: str) -> str | None:
 _MEMBER = re.compile(r"""(["']?)([\w.-]+)\1(\s*[:=]\s*)(["'])((?:[^"'\\]|\\.)+)\4""")
 
 
-def _masked(line: str) -> str:
-    from .secrets import looks_secret
-
-    def masked(found: re.Match[str]) -> str:
-        if not looks_secret(found[2], found[5]):
-            return found[0]
-        return f"{found[1]}{found[2]}{found[1]}{found[3]}{found[4]}***{found[4]}"
-
-    return _MEMBER.sub(masked, line)
+def _mask(found: re.Match[str]) -> str:
+    if not looks_secret(found[2], found[5]):
+        return found[0]
+    return f"{found[1]}{found[2]}{found[1]}{found[3]}{found[4]}***{found[4]}"
 
 
 def _digest(text: str | None) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -156,8 +156,15 @@ class _Style:
         return text[:start] + text[end:]
 
     def _written(self, value: object, indent: str) -> str:
-        lines = json.dumps(value, indent=self._unit, ensure_ascii=False).split("\n")
-        return (self._newline + indent).join(lines)
+        """An object on several lines, a list on one: lists here are arguments."""
+        if not isinstance(value, dict) or not value:
+            return json.dumps(value, ensure_ascii=False)
+        inner = self._newline + indent + self._unit
+        members = [
+            f"{json.dumps(key, ensure_ascii=False)}: {self._written(each, indent + self._unit)}"
+            for key, each in cast("dict[str, object]", value).items()
+        ]
+        return "{" + inner + f",{inner}".join(members) + self._newline + indent + "}"
 
     def _indent(self, position: int) -> str:
         line = self._text.rfind("\n", 0, position) + 1

@@ -22,7 +22,6 @@ from .written import ConfigFile
 NOT_YET: dict[str, tuple[object, str]] = {
     "search": (True, "find_tools"),
     "http": ({}, "serving over HTTP"),
-    "url": (None, "remote servers"),
     "record": (False, "recording results"),
 }
 

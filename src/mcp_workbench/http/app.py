@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from ..endpoint import Endpoint
 from ..protocol import revisions
@@ -12,9 +12,9 @@ from ..wire.messages import INVALID_REQUEST, PARSE_ERROR, Message
 from .callers import Caller, Callers
 from .gate import Gate, preflight
 from .legacy import Legacy
+from .listening import Address
 from .metrics import KIND, MeteredWorkbench, Metrics
 from .modern import Modern
-from .oauth import METADATA
 from .request import JSON, AsgiMessage, Gone, Receive, Refused, Request, Send
 
 PATH = "/mcp"
@@ -25,9 +25,14 @@ _MODERN_MARK = f'"{revisions.VERSION}"'.encode()
 
 class App:
     def __init__(
-        self, workbench: MeteredWorkbench, bound: Iterable[str], environ: Mapping[str, str], *, anyone: bool
+        self,
+        workbench: MeteredWorkbench,
+        address: Address | None,
+        environ: Mapping[str, str],
+        *,
+        anyone: bool,
     ) -> None:
-        """`bound` are the hosts that we listen on; `anyone` may come in where nobody is configured.
+        """`address` is where we listen; `anyone` may come in where nobody is configured.
 
         Raises OSError where our own token cannot be kept.
         """
@@ -35,7 +40,7 @@ class App:
         self._workbench = workbench
         self._anyone = anyone
         self._environ = environ
-        self._bound = tuple(bound)
+        self._address = address
         self._modern = Modern(endpoint)
         self._legacy = Legacy(endpoint)
         self._metrics = Metrics(workbench)
@@ -77,6 +82,7 @@ class App:
             await request.answer(200 if ready else 503, b"ok\n" if ready else b"closing\n", TEXT)
             return
         self._gate.check(request)
+        oauth = self._callers.oauth
         if request.method == "OPTIONS":
             await request.answer(204, headers=preflight())
         elif request.path == PATH:
@@ -85,8 +91,8 @@ class App:
             caller = await self._callers.identify(request)
             text = self._metrics.text(caller.scope, len(self._legacy.sessions))
             await request.answer(200, text, KIND)
-        elif request.path.startswith(METADATA) and self._callers.oauth is not None:
-            await request.answer(200, self._callers.oauth.metadata(request))
+        elif oauth is not None and oauth.is_described_at(request.path):
+            await request.answer(200, oauth.metadata(request))
         else:
             raise Refused(404, f"nothing is here; MCP is at {PATH}")
 
@@ -117,9 +123,10 @@ class App:
                 await self._legacy.post_batch(request, items, caller)
                 return
             raise Refused(400, f"Invalid request: {problem}", code=INVALID_REQUEST) from None
-        except ValueError as problem:
-            code = PARSE_ERROR if isinstance(problem, messages.NotJson) else INVALID_REQUEST
-            raise Refused(400, f"Parse error: {problem}", code=code) from None
+        except messages.NotJson as problem:
+            raise Refused(400, f"Parse error: {problem}", code=PARSE_ERROR) from None
+        except (messages.TooDeep, RecursionError):
+            raise Refused(400, "Invalid request: nested too deeply to be read") from None
         if legacy or _begins(message, version):
             await self._legacy.post(request, message, caller)
         else:
@@ -135,7 +142,7 @@ class App:
     def _configure(self) -> None:
         http = self._workbench.config.http
         self._callers = Callers(http, self._environ, anyone=self._anyone)
-        self._gate = Gate(http, self._bound)
+        self._gate = Gate(http, self._address)
         self._http = http
 
 

@@ -33,6 +33,8 @@ class Connection(HttpToolsProtocol):
     def overdue(self, now: float) -> bool:
         if self._blocked is not None and (unsent := self.transport.get_write_buffer_size()) != self._unsent:
             self._blocked, self._unsent = now, unsent
+        if self.pipeline:  # what we do not read yet is not late
+            return False
         return (
             _past(self._awaiting_head, SPEAK_WITHIN, now)
             or _past(self._awaiting_end, FINISH_WITHIN, now)
@@ -43,8 +45,11 @@ class Connection(HttpToolsProtocol):
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        if self._awaiting_head is not None or self._awaiting_end is None:
+        if self._awaiting_end is None:
             self._head += len(data)
+            if self._awaiting_head is None and self.cycle.response_complete:
+                # Whatever it is, it ended uvicorn's own wait for the next request.
+                self._awaiting_head = self.loop.time()
         super().data_received(data)
         if self._awaiting_head is not None and self._head > LONGEST_HEAD:
             self.send_400_response("The head of the request is too long.")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
-from collections.abc import Iterable
+import socket
 
 from ..config.structs import HttpConfig
+from .listening import Address
 from .request import Header, Refused, Request
 
 LOOPBACK = frozenset(("localhost", "127.0.0.1", "[::1]"))
@@ -27,9 +29,12 @@ _ALLOWED_HEADERS = b", ".join(
 
 
 class Gate:
-    def __init__(self, http: HttpConfig, bound: Iterable[str]) -> None:
-        """`bound` are the hosts that we listen on, as they stand in an address."""
-        self._hosts = LOOPBACK | {_host(each) for each in (*bound, *http.hosts)}
+    def __init__(self, http: HttpConfig, address: Address | None) -> None:
+        """`address` is where we listen, besides Unix sockets."""
+        self._hosts = LOOPBACK | {_host(each) for each in http.hosts}
+        self._everywhere = address is not None and address.everywhere
+        if address is not None:
+            self._hosts |= {socket.gethostname().lower() if address.everywhere else address.bracketed.lower()}
         self._origins = {each.lower().rstrip("/") for each in http.origins}
 
     def check(self, request: Request) -> None:
@@ -38,20 +43,28 @@ class Gate:
         if host is None or not _HOST.fullmatch(host):
             raise Refused(400, "a Host header is needed")
         # No name leads to a Unix socket.
-        if not (request.unix or "*" in self._hosts or _host(host) in self._hosts):
+        if not (request.unix or self._is_ours(host)):
             raise Refused(421, "this host is not served here (http.hosts)")
         origin = request.header(b"origin")
         if origin is None:
             return
         scheme, _, rest = origin.lower().partition("://")
         allowed = origin.lower() in self._origins or "*" in self._origins
-        if not allowed and (scheme not in ("http", "https") or _host(rest) not in self._hosts):
+        ours = scheme in ("http", "https") and _HOST.fullmatch(rest) and _host(rest) in self._hosts
+        if not allowed and not ours:
             raise Refused(403, "this origin is not allowed (http.origins)")
         request.extra += [
             (b"access-control-allow-origin", origin.encode("latin-1")),
             (b"access-control-expose-headers", b"mcp-session-id, www-authenticate"),
             (b"vary", b"origin"),
         ]
+
+    def _is_ours(self, host: str) -> bool:
+        name = _host(host)
+        if name in self._hosts or "*" in self._hosts:
+            return True
+        # A page that was led here by its name cannot pass for an address.
+        return self._everywhere and _is_address(name)
 
 
 def preflight() -> list[Header]:
@@ -61,6 +74,14 @@ def preflight() -> list[Header]:
         (b"access-control-allow-headers", _ALLOWED_HEADERS),
         (b"access-control-max-age", b"600"),
     ]
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 def _host(given: str) -> str:

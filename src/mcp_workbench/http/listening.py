@@ -46,11 +46,9 @@ class Address(msgspec.Struct, frozen=True):
             return False
 
     @property
-    def names(self) -> list[str]:
-        """What clients may call it by, as far as we can know."""
-        if self.host in ("0.0.0.0", "::"):
-            return [socket.gethostname(), socket.getfqdn()]
-        return [self.bracketed]
+    def everywhere(self) -> bool:
+        """Whether it stands for every interface."""
+        return self.host in ("0.0.0.0", "::")
 
     @property
     def bracketed(self) -> str:

@@ -14,7 +14,7 @@ from ..wire import messages
 from ..wire.messages import Message, encode
 from .callers import Caller
 from .exchange import Exchange
-from .request import STATUS, Refused, Request, joined
+from .request import EVENTS, STATUS, Refused, Request, joined
 from .streams import Stream
 
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -53,6 +53,8 @@ class Modern:
             await request.answer(200, joined(messages.answer(message.id, result)))
 
     async def _listen(self, request: Request, message: Message, question: Question) -> None:
+        if not request.accepts(EVENTS):
+            raise Refused(406, "subscriptions/listen answers with text/event-stream alone")
         subscription = Subscription(bytes(message.id), question.params.notifications.tools)
         stream = Stream()
         stream.put(*subscription.acknowledgement())

@@ -44,6 +44,7 @@ class OAuth:
         self._keys: dict[str | None, Any] = {}
         self._fetched = float("-inf")
         self._fetching = asyncio.Lock()
+        self._problem: Exception | None = None
         self._good: dict[bytes, tuple[float, Caller]] = {}
 
     async def identify(self, token: str) -> Caller | None:
@@ -74,6 +75,10 @@ class OAuth:
         caller = Caller(str(claims["sub"]), issuer=self._config.issuer)
         self._remember(digest, now + min(REMEMBERED, claims["exp"] + LEEWAY - time.time()), caller)
         return caller
+
+    def is_described_at(self, path: str) -> bool:
+        """Whether our metadata is there: at the root, or with a resource's own path behind."""
+        return path == METADATA or path.startswith(METADATA + "/")
 
     def metadata(self, request: Request) -> bytes:
         return msgspec.json.encode(
@@ -106,6 +111,8 @@ class OAuth:
             async with self._fetching:
                 if time.monotonic() - self._fetched > KEYS_PAUSE:
                     await self._fetch()
+        if not self._keys and self._problem is not None:
+            raise Refused(503, f"the identity provider's keys cannot be had: {self._problem}")
         return self._find(id)
 
     def _find(self, id: str | None) -> Any:
@@ -114,21 +121,20 @@ class OAuth:
         return self._keys.get(id)
 
     async def _fetch(self) -> None:
-        self._fetched = time.monotonic()
         try:
             found = await asyncio.to_thread(self._ask)
-        except (OSError, ValueError) as error:
-            if not self._keys:  # the ones that we have may still do
-                self._fetched = float("-inf")
-                raise Refused(503, f"the identity provider's keys cannot be had: {error}") from None
+        except (OSError, ValueError, KeyError) as error:
+            self._problem = error  # the keys that we have may still do
             return
+        finally:
+            self._fetched = time.monotonic()
         keys: dict[str | None, Any] = {}
         for entry in found:
             try:
                 keys[entry.get("kid")] = jwt.PyJWK(entry)
             except (jwt.PyJWTError, AttributeError):
                 continue  # a kind of key that we do not know harms nobody
-        self._keys = keys
+        self._keys, self._problem = keys, None
 
     def _ask(self) -> list[Any]:
         address = self._config.jwks or self._discover()

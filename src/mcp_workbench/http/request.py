@@ -144,7 +144,9 @@ class Request:
     async def answer(
         self, status: int, body: bytes = b"", kind: bytes = JSON, headers: Iterable[Header] = ()
     ) -> None:
-        said = [(b"content-length", b"%d" % len(body)), *headers, *self.extra]
+        said = [*headers, *self.extra]
+        if status != 204:
+            said.append((b"content-length", b"%d" % len(body)))
         if body:
             said.append((b"content-type", kind))
         self.sent += len(body)

@@ -63,6 +63,16 @@ class Serving(msgspec.Struct, frozen=True, kw_only=True):
         if self.address is not None and not self.address.loopback:
             raise OpenToEveryone(self.address)
 
+    def open(self, stack: contextlib.AsyncExitStack) -> list[socket.socket]:
+        """Listen; `stack` undoes it. Raises CannotListen."""
+        sockets: list[socket.socket] = []
+        if self.address is not None:
+            sockets.append(stack.enter_context(self.address.open()))
+        if self.unix is not None:
+            sockets.append(stack.enter_context(open_unix(self.unix)))
+            stack.callback(_unlink, self.unix)
+        return sockets
+
 
 class _Server(uvicorn.Server):
     @contextlib.contextmanager
@@ -85,50 +95,33 @@ async def serve(
     """
     serving.check(config)
     _allow_many_connections()
-    sockets: list[socket.socket] = []
-    workbench = None
-    try:
-        if serving.address is not None:
-            sockets.append(serving.address.open())
-        if serving.unix is not None:
-            sockets.append(open_unix(serving.unix))
+    async with contextlib.AsyncExitStack() as stack:
+        sockets = serving.open(stack)
         workbench = MeteredWorkbench(config)
-        names = serving.address.names if serving.address is not None else ()
-        app = App(workbench, names, environ, anyone=serving.no_token)
+        stack.push_async_callback(workbench.close)
+        app = App(workbench, serving.address, environ, anyone=serving.no_token)
         life = Life(workbench, asked_for=asked_for, transport="http", warn=warn)
-        sweeping = None
-        try:
-            server = _Server(
-                uvicorn.Config(
-                    app,
-                    http=Connection,
-                    ws="none",
-                    lifespan="off",
-                    log_config=None,
-                    log_level="error",
-                    access_log=False,
-                    server_header=False,
-                    proxy_headers=False,
-                    timeout_keep_alive=KEEP_ALIVE,
-                    timeout_graceful_shutdown=FINISH,
-                )
+        stack.callback(life.end)
+        server = _Server(
+            uvicorn.Config(
+                app,
+                http=Connection,
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                log_level="error",
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_keep_alive=KEEP_ALIVE,
+                timeout_graceful_shutdown=FINISH,
             )
-            _on_signals(server, app, life)
-            sweeping = asyncio.create_task(_sweep(server, app))
-            started(_addresses(serving, sockets), token_file(environ) if app.needs_own_token else None)
-            await server.serve(sockets)
-        finally:
-            if sweeping is not None:
-                sweeping.cancel()
-            life.end()
-    finally:
-        for each in sockets:
-            each.close()
-        if serving.unix is not None and sockets:
-            with contextlib.suppress(OSError):
-                os.unlink(serving.unix)
-        if workbench is not None:
-            await workbench.close()
+        )
+        _on_signals(server, app, life)
+        sweeping = asyncio.create_task(_sweep(server, app))
+        stack.callback(sweeping.cancel)
+        started(_addresses(serving, sockets), token_file(environ) if app.needs_own_token else None)
+        await server.serve(sockets)
 
 
 def _allow_many_connections() -> None:
@@ -137,6 +130,11 @@ def _allow_many_connections() -> None:
     wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _unlink(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)
 
 
 def _addresses(serving: Serving, sockets: list[socket.socket]) -> list[str]:

@@ -24,6 +24,9 @@ COME_BACK = 60.0
 MOST_STREAMS = 16
 """Ended streams that one session keeps for that."""
 
+MOST_BYTES = 256 * 2**20
+"""What all sessions together keep; beyond it, those that were not used for the longest time give way."""
+
 PRIMED = "2025-11-25"
 """The revision from which on clients understand an event without data."""
 
@@ -62,6 +65,14 @@ class Session:
         ended = [number for number, each in self._streams.items() if each.ended]
         for number in ended[:-MOST_STREAMS]:
             del self._streams[number]
+
+    @property
+    def size(self) -> int:
+        return sum(stream.size for stream in self._streams.values())
+
+    def forget_ended(self) -> None:
+        """Give back the memory of streams whose clients have most likely heard everything."""
+        self._streams = {number: each for number, each in self._streams.items() if not each.ended}
 
     def resume(self, event_id: str) -> tuple[Stream, int]:
         """The stream of that event, and the event's place in it. Raises Refused."""
@@ -134,6 +145,13 @@ class Sessions:
                 self.end(session)
             else:
                 session.sweep(now)
+        kept = sum(session.size for session in self._all.values())
+        for session in self._all.values():
+            if kept <= MOST_BYTES:
+                break
+            kept -= session.size
+            session.forget_ended()
+            kept += session.size
 
     def close(self) -> None:
         """End the streams that would not end by themselves; calls under way may finish."""

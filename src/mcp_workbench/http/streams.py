@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections import deque
 
 from ..wire.lines import Piece
@@ -25,7 +26,8 @@ class Stream:
         """With a number, its events have ids, and it can be read from any of them on."""
         self.number = number
         self._kept: deque[tuple[int, bytes]] = deque()
-        self._bytes = 0
+        self.size = 0
+        """Bytes that are kept of it."""
         self._last = 0
         self._delivered = 0
         self._news = asyncio.Event()
@@ -72,11 +74,12 @@ class Stream:
             await request.begin()
             while self._reader is request and not gone.done():
                 self._news.clear()
-                for number, event in list(self._kept):
-                    if number > position:
-                        await request.write(event)
-                        position = number
-                        self._delivered = max(position, self._delivered)
+                for number, event in self._after(position):
+                    await request.write(event)
+                    position = number
+                self._delivered = max(position, self._delivered)
+                if self.number is None:  # then nobody can ask for them again
+                    self._forget(position)
                 if self.ended and position >= self._last:
                     await request.write(b"", last=True)
                     return True
@@ -87,6 +90,16 @@ class Stream:
             if self._reader is request:
                 self._reader = None
                 self.left = asyncio.get_running_loop().time()
+
+    def _after(self, position: int) -> list[tuple[int, bytes]]:
+        if not self._kept:
+            return []
+        known = max(0, position + 1 - self._kept[0][0])
+        return list(itertools.islice(self._kept, known, None))
+
+    def _forget(self, position: int) -> None:
+        while self._kept and self._kept[0][0] <= position:
+            self.size -= len(self._kept.popleft()[1])
 
     async def _wait(self, request: Request) -> None:
         try:
@@ -100,7 +113,7 @@ class Stream:
         if self.number is not None:
             event = b"id: %d-%d\n" % (self.number, self._last) + event
         self._kept.append((self._last, event))
-        self._bytes += len(event)
-        while self._bytes > MOST_BYTES and len(self._kept) > 1:
-            self._bytes -= len(self._kept.popleft()[1])
+        self.size += len(event)
+        while self.size > MOST_BYTES and len(self._kept) > 1:
+            self.size -= len(self._kept.popleft()[1])
         self._news.set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -13,7 +13,6 @@ from .. import __version__
 from ..errors import RpcError
 from ..wire.lines import Piece
 from ..wire.messages import INVALID_PARAMS, METHOD_NOT_FOUND, encode
-from ..wire.peer import Peer
 from . import revisions
 
 Era = Literal["legacy", "modern"]
@@ -61,10 +60,27 @@ class IncompatibleServer(Exception):
     """It speaks MCP, but no revision that we speak."""
 
 
+class Speaker(Protocol):
+    """Who carries our words: a `wire.peer.Peer`, or whatever else can send requests and match the replies."""
+
+    def next_id(self) -> bytes: ...
+
+    async def request(
+        self,
+        method: bytes,
+        *params: Piece,
+        id: bytes | None = None,
+        on_progress: Callable[[Raw], None] | None = None,
+        cancel: bool = True,
+    ) -> Raw: ...
+
+    def send(self, *line: Piece) -> None: ...
+
+
 class Session:
     """Made by `open_session`; knows how to say things to its server."""
 
-    def __init__(self, peer: Peer, version: str, capabilities: dict[str, Raw]) -> None:
+    def __init__(self, peer: Speaker, version: str, capabilities: dict[str, Raw]) -> None:
         self.peer = peer
         self.version = version
         self.capabilities = capabilities
@@ -172,7 +188,7 @@ def _modern_meta(version: str) -> dict[str, object]:
     }
 
 
-async def open_session(peer: Peer, era: Era | None = None) -> Session:
+async def open_session(peer: Speaker, era: Era | None = None) -> Session:
     """Greet the server as it likes to be greeted; `era` says how, where that is known from before.
 
     Raises RpcError, PeerClosed or IncompatibleServer. Sets no time limit of its own.
@@ -197,7 +213,7 @@ def _in_background(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
     return task
 
 
-async def _whichever_answers(peer: Peer, probe: asyncio.Task[Session | None]) -> Session:
+async def _whichever_answers(peer: Speaker, probe: asyncio.Task[Session | None]) -> Session:
     """Silence so far: a slow start, or a legacy server that ignores what it does not know. Ask both ways."""
     handshake = _in_background(_initialize(peer))
     try:
@@ -216,7 +232,7 @@ async def _whichever_answers(peer: Peer, probe: asyncio.Task[Session | None]) ->
         handshake.cancel()
 
 
-async def _initialize_or_discover(peer: Peer) -> Session:
+async def _initialize_or_discover(peer: Speaker) -> Session:
     try:
         return await _initialize(peer)
     except RpcError as error:
@@ -227,7 +243,7 @@ async def _initialize_or_discover(peer: Peer) -> Session:
         raise
 
 
-async def _discover(peer: Peer, version: str) -> Session | None:
+async def _discover(peer: Speaker, version: str) -> Session | None:
     """A modern session, or None where the server is a legacy one."""
     params = encode({"_meta": _modern_meta(version)})
     try:
@@ -268,7 +284,7 @@ def _speaks_legacy(error: RpcError) -> bool:
     return not supported or any(version in revisions.LEGACY for version in supported)
 
 
-async def _initialize(peer: Peer) -> Session:
+async def _initialize(peer: Speaker) -> Session:
     params = encode({"protocolVersion": revisions.LEGACY[-1], "capabilities": {}, "clientInfo": _CLIENT})
     try:
         raw = await peer.request(b'"initialize"', params, cancel=False)

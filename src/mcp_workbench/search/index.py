@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from math import log
 from typing import Any, NamedTuple
 
 from ..names import ToolRef
-from .document import document
+from .clauses import clauses
+from .document import Document, document
 from .expansions import neighbours
 from .words import terms
 
@@ -28,185 +30,179 @@ _RELATED = 0.5
 """What a match of a related word is worth, times its nearness."""
 _NAMED = 0.2
 """What a tool gains whose whole name is in the question."""
+_LIKELY = 8
+"""Steps and names are looked at in so many times more tools than are wanted."""
+_STEPS = 3
+_STEP = 3
+"""So many clauses, of so many words each, make a question of several steps."""
+_CACHED = 1_000_000
+"""Gains that are kept, of some 70 bytes each."""
 _TERMS = 200
 """Of a question; what comes after them is not read."""
 
 
 class _Entry(NamedTuple):
     ref: ToolRef
-    weights: dict[str, float]
-    name: tuple[str, ...]
-
-
-class _Way(NamedTuple):
-    """One word that can stand for a word of the question: what each tool gets for it, at most `most`."""
-
-    factor: float
-    gains: Mapping[int, float]
-    most: float
+    document: Document
 
 
 class Index:
     """In memory. Changing one server's tools costs what those tools cost, whatever else there is."""
 
     def __init__(self) -> None:
-        self._entries: dict[int, _Entry] = {}
-        self._lengths: dict[int, float] = {}
-        self._postings: dict[str, dict[int, float]] = {}
+        self._entries: list[_Entry | None] = []
+        self._lengths: list[float] = []
+        self._free: list[int] = []
         self._members: dict[Key, list[int]] = {}
-        self._next = 0
+        self._postings: dict[str, dict[int, float]] = {}
         self._total = 0.0
-        self._gains: dict[str, tuple[dict[int, float], float]] = {}
+        self._cache: dict[str, dict[int, float]] = {}
+        self._cached = 0
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._entries) - len(self._free)
 
     def put(self, key: Key, tools: Sequence[tuple[ToolRef, Mapping[str, Any]]]) -> None:
         """Replaces the tools of one (toolbox, server)."""
         self.remove(key)
-        for ref, definition in tools:
-            weights, length, name = document(ref, definition)
-            number = self._next
-            self._next += 1
-            self._entries[number] = _Entry(ref, weights, name)
-            self._lengths[number] = length
-            self._total += length
-            self._members.setdefault(key, []).append(number)
-            for term, weight in weights.items():
-                self._postings.setdefault(term, {})[number] = weight
+        self._members[key] = [self._add(_Entry(ref, document(ref, definition))) for ref, definition in tools]
 
     def remove(self, key: Key) -> None:
-        self._gains.clear()
+        self._clear()
         for number in self._members.pop(key, ()):
-            self._total -= self._lengths.pop(number)
-            for term in self._entries.pop(number).weights:
+            entry = self._entries[number]
+            assert entry is not None
+            self._entries[number] = None
+            self._free.append(number)
+            self._total -= entry.document.length
+            for term in entry.document.weights:
                 posting = self._postings[term]
                 del posting[number]
                 if not posting:
                     del self._postings[term]
 
     def find(self, query: str, limit: int, allowed: Allowed | None = None) -> list[Found]:
-        """The best first, at most `limit`, none that is not allowed; equals in the order they were put."""
-        if limit < 1:
-            return []
-        scores = self.scores(query, limit, allowed)
-        # Taking a few off a heap costs less than sorting all, and asks `allowed` as seldom as can be.
-        heap = [(-score, number) for number, score in scores.items()]
-        heapq.heapify(heap)
-        found: list[Found] = []
-        while heap and len(found) < limit:
-            score, number = heapq.heappop(heap)
-            ref = self._entries[number].ref
-            if allowed is None or allowed(ref):
-                found.append((ref, -score))
+        """The best first, at most `limit`, and none that is not allowed."""
+        counts = Counter(terms(query)[:_TERMS])
+        scores = self.scores(counts)
+        likely = {number: scores[number] for number in self.best(scores, _LIKELY * limit, allowed)}
+        found = self._named(self._by_steps(likely, query), counts)
+        return [
+            (self.ref(number), found[number]) for number in heapq.nlargest(limit, found, found.__getitem__)
+        ]
+
+    def ref(self, number: int) -> ToolRef:
+        entry = self._entries[number]
+        assert entry is not None
+        return entry.ref
+
+    def scores(self, counts: Mapping[str, int]) -> list[float]:
+        """What each tool, by number, has for these words."""
+        scores = [0.0] * len(self._entries)
+        for term, count in counts.items():
+            factor = _repeated(count)
+            for number, gain in self._gains(term).items():
+                scores[number] += factor * gain
+        return scores
+
+    def best(self, scores: list[float], count: int, allowed: Allowed | None) -> list[int]:
+        """The numbers of the best that are allowed. Few are asked about: most would be asked in vain."""
+        wanted = count
+        while scores and count > 0:
+            least = heapq.nlargest(wanted, scores)[-1]
+            numbers = [number for number, score in enumerate(scores) if score >= least and score > 0]
+            numbers.sort(key=scores.__getitem__, reverse=True)
+            found = list(islice((n for n in numbers if allowed is None or allowed(self.ref(n))), count))
+            if len(found) == count or least <= 0 or wanted >= len(scores):
+                return found
+            wanted *= 4
+        return []
+
+    def _add(self, entry: _Entry) -> int:
+        if self._free:
+            number = self._free.pop()
+            self._entries[number] = entry
+            self._lengths[number] = entry.document.length
+        else:
+            number = len(self._entries)
+            self._entries.append(entry)
+            self._lengths.append(entry.document.length)
+        self._total += entry.document.length
+        for term, weight in entry.document.weights.items():
+            self._postings.setdefault(term, {})[number] = weight
+        return number
+
+    def _gains(self, term: str) -> dict[int, float]:
+        """Kept until the tools change, or until there is too much of it."""
+        found = self._cache.get(term)
+        if found is None:
+            if self._cached > _CACHED:
+                self._clear()
+            found = self._cache[term] = self._weigh(term)
+            self._cached += len(found)
         return found
 
-    def scores(self, query: str, limit: int, allowed: Allowed | None = None) -> dict[int, float]:
-        """Scores by document number; those that cannot be among the best `limit` may be left out."""
-        counts = Counter(terms(query)[:_TERMS])
-        groups = [ways for term, count in counts.items() if (ways := self._ways(term, count))]
-        # The words that can add most come first: after a few of them, no tool without any can still win.
-        groups.sort(key=_most, reverse=True)
-        scores: dict[int, float] = {}
-        rest = sum(map(_most, groups))
-        look_at = rest / 2
-        closed = False
-        for ways in groups:
-            if not closed and rest < look_at:
-                least = self._least(scores, limit, allowed)
-                if least > rest * (1 + _NAMED):
-                    scores = _above(scores, least / (1 + _NAMED) - rest)
-                    closed = True
-                look_at = rest * 0.8
-            _add(scores, ways, closed)
-            rest -= _most(ways)
-        likely = _above(scores, self._least(scores, limit, allowed) / (1 + _NAMED))
-        return self._named(likely, counts)
+    def _clear(self) -> None:
+        self._cache.clear()
+        self._cached = 0
 
-    def _ways(self, term: str, count: int) -> list[_Way]:
-        # Asking twice for a word makes it more important, but not twice as much.
-        factor = 2 * count / (1 + count)
-        ways = [self._way(term, factor)] if term in self._postings else []
-        for other, nearness in neighbours(term):
-            if other in self._postings:
-                ways.append(self._way(other, factor * _RELATED * nearness))
-        return ways
+    def _weigh(self, term: str) -> dict[int, float]:
+        """For each tool the better of the word itself and a related one: they count as one word."""
+        best: dict[int, float] = {}
+        base, slope, lengths = _K1 * (1 - _B), _K1 * _B * len(self) / max(self._total, 1.0), self._lengths
+        for word, worth in self._ways(term):
+            worth *= self._rarity(word)
+            for number, weight in self._postings[word].items():
+                gain = worth * weight / (weight + base + slope * lengths[number])
+                if number not in best or gain > best[number]:
+                    best[number] = gain
+        return best
 
-    def _way(self, term: str, factor: float) -> _Way:
-        gains, most = self._gains.get(term) or self._weigh(term)
-        return _Way(factor, gains, factor * most)
-
-    def _weigh(self, term: str) -> tuple[dict[int, float], float]:
-        """What each tool with this word gains by it. Kept until the tools change."""
-        posting = self._postings[term]
-        rarity = self._rarity(term)
-        base = _K1 * (1 - _B)
-        slope = _K1 * _B * len(self._entries) / self._total
-        lengths = self._lengths
-        gains = {
-            number: rarity * weight / (weight + base + slope * lengths[number])
-            for number, weight in posting.items()
-        }
-        self._gains[term] = gains, max(gains.values())
-        return self._gains[term]
+    def _ways(self, term: str) -> Iterator[tuple[str, float]]:
+        """The words of the tools that can stand for a word of the question, and what they are worth."""
+        if term in self._postings:
+            yield term, 1.0
+        for word, nearness in neighbours(term):
+            if word in self._postings:
+                yield word, _RELATED * nearness
 
     def _rarity(self, term: str) -> float:
         having = len(self._postings[term])
-        return log(1 + (len(self._entries) - having + 0.5) / (having + 0.5))
+        return log(1 + (len(self) - having + 0.5) / (having + 0.5))
 
-    def _least(self, scores: dict[int, float], limit: int, allowed: Allowed | None) -> float:
-        """What the last of the best has so far; 0 where too few are known to be allowed."""
-        if allowed is None:
-            best = heapq.nlargest(limit, scores.values())
-        else:
-            numbers = heapq.nlargest(4 * limit, scores, key=scores.__getitem__)
-            best = [scores[number] for number in numbers if allowed(self._entries[number].ref)][:limit]
-        return best[-1] if len(best) == limit else 0.0
+    def _by_steps(self, scores: dict[int, float], query: str) -> dict[int, float]:
+        """A question of several steps needs a tool for each: a tool is as good as it is for its best step."""
+        steps = [Counter(words) for clause in clauses(query) if len(words := terms(clause)) >= _STEP]
+        if len(steps) < _STEPS or not scores:
+            return scores
+        best = dict.fromkeys(scores, 0.0)
+        for step in steps:
+            gained = dict.fromkeys(scores, 0.0)
+            for term, count in step.items():
+                factor, gains = _repeated(count), self._gains(term)
+                for number in scores.keys() & gains.keys():
+                    gained[number] += factor * gains[number]
+            most = max(gained.values()) or 1.0
+            best = {number: max(best[number], gain / most) for number, gain in gained.items()}
+        most = max(scores.values())
+        return {number: (score / most + best[number]) / 2 for number, score in scores.items()}
 
     def _named(self, scores: dict[int, float], counts: Iterable[str]) -> dict[int, float]:
         """A tool gains by the part of its name, weighed by rarity, that the question has."""
         asked: dict[str, float] = {}
         for term in counts:
-            for other, nearness in neighbours(term):
-                if other in self._postings:
-                    asked[other] = max(asked.get(other, 0.0), _RELATED * nearness)
-        asked.update(dict.fromkeys(counts, 1.0))
-        rarities: dict[str, float] = {}
+            for word, worth in self._ways(term):
+                asked[word] = max(asked.get(word, 0.0), worth)
+        named = dict(scores)
         for number, score in scores.items():
-            whole = part = 0.0
-            for term in self._entries[number].name:
-                rarity = rarities.get(term)
-                if rarity is None:
-                    rarity = rarities[term] = self._rarity(term)
-                whole += rarity
-                part += rarity * asked.get(term, 0.0)
-            if part:
-                scores[number] = score * (1 + _NAMED * part / whole)
-        return scores
+            entry = self._entries[number]
+            assert entry is not None
+            name = {term: self._rarity(term) for term in entry.document.name}
+            if part := sum(rarity * asked.get(term, 0.0) for term, rarity in name.items()):
+                named[number] = score * (1 + _NAMED * part / sum(name.values()))
+        return named
 
 
-def _most(ways: Sequence[_Way]) -> float:
-    return max(way.most for way in ways)
-
-
-def _above(scores: dict[int, float], least: float) -> dict[int, float]:
-    return {number: score for number, score in scores.items() if score >= least}
-
-
-def _add(scores: dict[int, float], ways: Sequence[_Way], closed: bool) -> None:
-    """To each tool the best of the ways, not all of them: they are one word of the question.
-
-    Once `closed`, to those alone that have a score.
-    """
-    best: dict[int, float] = {}
-    for factor, gains, _ in ways:
-        some = {number: gains[number] for number in scores.keys() & gains.keys()} if closed else gains
-        if not best:
-            best = {number: factor * gain for number, gain in some.items()}
-            continue
-        for number, gain in some.items():
-            gain *= factor
-            if number not in best or gain > best[number]:
-                best[number] = gain
-    for number, gain in best.items():
-        scores[number] = scores.get(number, 0.0) + gain
+def _repeated(count: int) -> float:
+    """Asking twice for a word makes it more important, but not twice as much."""
+    return 2 * count / (1 + count)

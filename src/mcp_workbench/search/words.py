@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from functools import lru_cache
 
 from .stems import stem
@@ -36,23 +35,25 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def parts(name: str) -> list[str]:
+    """The words that a compound name is made of, in lower case."""
+    return [part.lower() for run in _RUN.findall(name) for part in _PART.findall(run)]
+
+
 @lru_cache(maxsize=1 << 16)
 def _terms(token: str) -> tuple[str, ...]:
     if token.isascii() and token.islower() and token.isalpha():
         return () if token in _STOP else (stem(token),)
-    parts: list[str] = []
+    words: list[str] = []
     grams: list[str] = []
     for run in _RUN.findall(token):
         if _WITHOUT_SPACES.match(run):
             grams += _pairs(run)
         else:
-            parts += (part.lower() for part in _PART.findall(run if run.isascii() else _plain(run)))
-    joined = ["".join(parts)] if len(parts) > 1 else []
-    return (*_stems(parts), *joined, *grams)
-
-
-def _stems(parts: Iterable[str]) -> Iterable[str]:
-    return (stem(part) for part in parts if part not in _STOP)
+            words += parts(run if run.isascii() else _plain(run))
+    stems = [stem(word) for word in words if word not in _STOP]
+    joined = ["".join(words)] if len(words) > 1 else []
+    return (*stems, *joined, *grams)
 
 
 def _pairs(run: str) -> list[str]:

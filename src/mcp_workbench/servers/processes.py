@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import WorkbenchError
-from ..wire.lines import LineReader, widen
+from ..wire.lines import Line, LineReader, widen
 
 _WATCHDOG = os.path.join(os.path.dirname(__file__), "watchdog.py")
 
@@ -119,7 +119,7 @@ class Processes:
         )
         return ours
 
-    def _news(self, line: bytes) -> None:
+    def _news(self, line: Line) -> None:
         news: dict[str, Any] = json.loads(line)
         if "exited" in news:
             process = self._running.pop(news["exited"], None)

@@ -29,8 +29,14 @@ from .tool import Tool
 LAST_WORDS_TIME = 0.5
 """Seconds to wait for a dead process's status and the rest of its stderr."""
 
+SIGN_OF_LIFE_TIME = 1.0
+"""Seconds that a server may take to show that it is alive, when it let a call time out."""
+
 RELIST_PAUSE = 0.1
-"""Seconds between two listings of a server that keeps saying that its tools have changed."""
+"""Seconds between two listings of a server that keeps saying that its tools have changed.
+
+Clients hear of it half as often: most servers say it several times in a row.
+"""
 
 _AGAIN = "the next call starts it again"
 
@@ -52,6 +58,8 @@ class Link:
         self.session: Session | None = None
         self.cause = ""
         """Why we ended it, where we did."""
+        self.doubt: asyncio.Task[None] | None = None
+        """While it is being found out whether it is still alive."""
         self.busy = False
         """Whether it died over a call; known when the first of those under way has failed."""
 
@@ -93,6 +101,7 @@ class SpawnedServer(Server):
         self._chores: set[asyncio.Task[None]] = set()
         self._relisting = False
         self._stale = False
+        self._telling = False
         self.skipped = 0
         """Lines that were no messages."""
 
@@ -103,7 +112,7 @@ class SpawnedServer(Server):
     @property
     def connected(self) -> bool:
         link = self._link
-        return link is not None and link.session is not None and not link.peer.closed
+        return link is not None and link.session is not None and not link.peer.closed and link.doubt is None
 
     def _last_words(self) -> str:
         return self._stderr.last_words() if self._stderr is not None else ""
@@ -111,6 +120,17 @@ class SpawnedServer(Server):
     # Coming and going
 
     async def _connect(self) -> list[Raw]:
+        if (link := self._link) is not None and link.doubt is not None:
+            await asyncio.shield(link.doubt)
+        session = self._link.session if self._link is not None else None
+        if session is None:
+            return await self._begin()
+        try:
+            return await self._list(session)
+        except PeerClosed:
+            raise Unanswered("the server went away; try again") from None
+
+    async def _begin(self) -> list[Raw]:
         await self._disconnect()
         try:
             session = await self._greet(self._era)
@@ -217,9 +237,18 @@ class SpawnedServer(Server):
 
     def _timed_out(self, since: float) -> None:
         link = self._link
-        if link is not None and link.peer.heard < since:
-            # Not a word in all that time: stopped or stuck, and of no use to the next call either.
-            link.cause = "it was silent all through another call"
+        if link is not None and link.doubt is None and link.peer.heard < since:
+            link.doubt = self._chore(self._look_for_life(link))
+
+    async def _look_for_life(self, link: Link) -> None:
+        """Not a word in all that time: slow, or stopped and of no use to the next call either."""
+        asked = asyncio.get_running_loop().time()
+        with contextlib.suppress(RpcError, PeerClosed, TimeoutError):
+            async with asyncio.timeout(SIGN_OF_LIFE_TIME):
+                await link.peer.request(b'"ping"', EMPTY_OBJECT, cancel=False)
+        link.doubt = None
+        if link is self._link and link.peer.heard < asked:
+            link.cause = "it did not answer a ping after another call had timed out"
             self._processes.kill(link.process)
             self._link = None
             self._let_go(link)
@@ -232,10 +261,7 @@ class SpawnedServer(Server):
 
     async def _relist(self) -> None:
         """The tools changed. However often the server says so meanwhile, one more listing is enough."""
-        changed = False
         while self._stale and self._link is not None and self._link.session is not None:
-            if changed:
-                await asyncio.sleep(RELIST_PAUSE)
             self._stale = False
             try:
                 async with asyncio.timeout(self.config.limits.connect_timeout):
@@ -243,10 +269,16 @@ class SpawnedServer(Server):
             except (RpcError, PeerClosed, TimeoutError):
                 break  # the last listing stands; a dead server is listed anew when it is back
             self.offer(definitions)
-            changed = True
+            if not self._telling:
+                self._telling = True
+                self._chore(self._tell())
+            await asyncio.sleep(RELIST_PAUSE)
         self._relisting = False
-        if changed:
-            self.on_change()
+
+    async def _tell(self) -> None:
+        await asyncio.sleep(2 * RELIST_PAUSE)
+        self._telling = False
+        self.on_change()
 
     async def _listen(self, session: Session) -> None:
         """A modern server tells of changes only where it was asked to, for as long as the request stands."""
@@ -269,7 +301,8 @@ class SpawnedServer(Server):
             request.fail(RpcError(METHOD_NOT_FOUND, "Method not found", encode(request.method)))
 
     def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
-        if method == "notifications/tools/list_changed" and self.connected:
+        link = self._link
+        if method == "notifications/tools/list_changed" and link is not None and link.session is not None:
             self._stale = True
             if not self._relisting:
                 self._relisting = True

@@ -1,7 +1,7 @@
 """Lines in and lines out of a file descriptor, without blocking. What a line means is for others.
 
-A reader copies each byte out of one shared buffer and joins a line at most once, however many reads it
-took; a writer hands the caller's own buffers to the kernel and keeps only what the kernel would not take.
+A reader copies each byte out of one shared buffer once, however many reads a line took; a writer hands the
+caller's own buffers to the kernel and keeps only what the kernel would not take.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from msgspec import Raw
 
 Piece: TypeAlias = bytes | Raw
 """A part of a line, as it goes to the kernel."""
+
+Line: TypeAlias = bytes | bytearray
+"""A line as it came; nobody else changes it."""
 
 PIPE_SIZE = 1 << 20
 """Asked of the kernel for every pipe: a megabyte result then costs one wake-up and not sixteen."""
@@ -50,7 +53,7 @@ class LineReader:
         self,
         fd: int,
         *,
-        on_line: Callable[[bytes], None],
+        on_line: Callable[[Line], None],
         on_end: Callable[[], None],
         on_overlong: Callable[[], None],
         max_line: int,
@@ -61,8 +64,8 @@ class LineReader:
         self._on_overlong = on_overlong
         self._max_line = max_line
         self._loop = asyncio.get_running_loop()
-        self._parts: list[bytes] = []
-        self._size = 0
+        # Grown in place as a long line comes in: put together at its end, 50 MB would hold up everybody.
+        self._begun = bytearray()
         self._skipping = False
         self._reading = False
         self._closed = False
@@ -83,7 +86,7 @@ class LineReader:
         if not self._closed:
             self.pause()
             self._closed = True
-            self._parts.clear()
+            self._begun = bytearray()
             os.close(self._fd)
 
     def _readable(self) -> None:
@@ -98,23 +101,20 @@ class LineReader:
         if count == 0:
             self._end()
             return
-        chunk = bytes(_shared_view[:count])
-        if b"\n" in chunk:
-            self._split(chunk)
+        if _shared.find(b"\n", 0, count) < 0:
+            self._keep(_shared_view[:count])
         else:
-            self._keep(chunk)
+            self._split(bytes(_shared_view[:count]))
 
     def _split(self, chunk: bytes) -> None:
-        lines = chunk.split(b"\n")
+        lines: list[Line] = [*chunk.split(b"\n")]
         if self._skipping:
             self._skipping = False
             del lines[0]
-        elif self._parts:
-            self._parts.append(lines[0])
-            lines[0] = b"".join(self._parts)
-            self._parts.clear()
+        elif self._begun:
+            self._begun += lines[0]
+            lines[0], self._begun = self._begun, bytearray()
         rest = lines.pop()
-        self._size = 0
         for line in lines:
             if self._closed:
                 return
@@ -128,21 +128,18 @@ class LineReader:
         if rest and not self._closed:
             self._keep(rest)
 
-    def _keep(self, chunk: bytes) -> None:
+    def _keep(self, chunk: Line | memoryview) -> None:
         if self._skipping:
             return
-        self._parts.append(chunk)
-        self._size += len(chunk)
-        if self._size > self._max_line:
+        self._begun += chunk
+        if len(self._begun) > self._max_line:
             self._skipping = True
-            self._parts.clear()
-            self._size = 0
+            self._begun = bytearray()
             self._on_overlong()
 
     def _end(self) -> None:
         self.pause()
-        rest = b"".join(self._parts)
-        self._parts.clear()
+        rest, self._begun = self._begun, bytearray()
         if rest:  # `printf '{…}' | mcp-workbench` has no last newline
             self._on_line(rest)
         self._on_end()

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw
 
 from ..errors import RpcError
-from .lines import Piece
+from .lines import Line, Piece
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -59,7 +59,7 @@ _decode = msgspec.json.Decoder(Message).decode
 _decode_many = msgspec.json.Decoder(list[Raw]).decode
 
 
-def read(line: bytes) -> Message:
+def read(line: Line) -> Message:
     """The message in a line. Raises NotJson, NotAMessage or TooDeep."""
     if not line.isascii():
         _check_utf8(line)
@@ -84,7 +84,7 @@ def read(line: bytes) -> Message:
 _CHECKED_AT_ONCE = 1 << 20
 
 
-def _check_utf8(line: bytes) -> None:
+def _check_utf8(line: Line) -> None:
     """What stays raw is not checked by the decoder, and bad UTF-8 would kill the reader at the other end.
 
     Long lines are checked in parts: as a whole, a string can take four times the room of its bytes.
@@ -106,7 +106,7 @@ def read_batch(line: bytes) -> list[bytes] | None:
         return None
 
 
-def _check_json(line: bytes) -> None:
+def _check_json(line: Line) -> None:
     """Raises NotJson, or RecursionError. Slower and more patient than the decoder that we use first."""
     import json
 
@@ -121,7 +121,7 @@ def _check_json(line: bytes) -> None:
         raise NotJson(str(error)) from None
 
 
-def _read_leniently(line: bytes) -> Message:
+def _read_leniently(line: Line) -> Message:
     """A message that only the more patient reader accepts: lone surrogates are JSON, if odd ones."""
     import json
 
@@ -142,7 +142,7 @@ def _read_leniently(line: bytes) -> Message:
 _token = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
 
 
-def spans(text: bytes) -> Iterator[tuple[str, int, int]]:
+def spans(text: Line) -> Iterator[tuple[str, int, int]]:
     """Where the members of the object in `text` have their values; told by brackets, at any depth."""
     depth = 0
     key = b""
@@ -167,9 +167,9 @@ def spans(text: bytes) -> Iterator[tuple[str, int, int]]:
             depth -= 1
 
 
-def members(text: bytes) -> dict[str, bytes]:
+def members(text: Line) -> dict[str, bytes]:
     """The members of the object in `text`, each as it is written."""
-    return {key: text[start:end].strip() for key, start, end in spans(text)}
+    return {key: bytes(text[start:end]).strip() for key, start, end in spans(text)}
 
 
 def with_member(text: bytes, name: str, value: bytes) -> bytes:

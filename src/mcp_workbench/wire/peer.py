@@ -15,14 +15,14 @@ from msgspec import Raw
 
 from ..errors import RpcError, WorkbenchError
 from . import messages
-from .lines import LineReader, LineWriter, Piece
+from .lines import Line, LineReader, LineWriter, Piece
 
 CANCELLED = b'"notifications/cancelled"'
 PROGRESS = "notifications/progress"
 
 
 class PeerClosed(WorkbenchError):
-    """The other end went away; nobody will answer. `unread` says that it had not read a byte of the request."""
+    """The other end went away; nobody will answer. `unread`: it had not read a byte of the request."""
 
     def __init__(self, unread: bool = False) -> None:
         self.unread = unread
@@ -175,7 +175,7 @@ class Peer:
 
     # What comes in
 
-    def _line(self, line: bytes) -> None:
+    def _line(self, line: Line) -> None:
         self.heard = self._loop.time()
         if not line or line.isspace():
             return
@@ -213,7 +213,7 @@ class Peer:
         if pending is not None and pending.on_progress is not None:
             pending.on_progress(params)
 
-    def _unreadable(self, line: bytes, problem: ValueError) -> None:
+    def _unreadable(self, line: Line, problem: ValueError) -> None:
         # A reply that cannot be read still ends its call: an error now is better than a time-out.
         found = messages.members(line) if self._pending else {}
         pending = self._pending.get(found.get("id", b""))
@@ -222,7 +222,7 @@ class Peer:
                 RpcError(messages.INTERNAL_ERROR, f"the server's answer is unreadable: {problem}")
             )
         else:
-            self._receiver.on_junk(self, line, problem)
+            self._receiver.on_junk(self, bytes(line), problem)
 
     def _overlong(self) -> None:
         self._receiver.on_overlong(self)

@@ -10,7 +10,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "support" / "servers"))
 
-from wire import Fault, NoAnswer, initialized, notify, serve, text, tool, write
+from wire import Fault, NoAnswer, initialized, notify, serve, text, tool, write  # pyright: ignore
 
 listings = 0
 

@@ -1,4 +1,4 @@
-"""A legacy server that leaves right after the handshake, with a complaint on stderr. It says so each start."""
+"""A legacy server that leaves right after the handshake, with a complaint on stderr."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "support" / "servers"))
 
-from wire import Fault, initialized, serve, tool
+from wire import Fault, initialized, serve, tool  # pyright: ignore
 
 
 def leave() -> None:

@@ -6,6 +6,7 @@ How tokens are obtained is for `oauth`; where they are kept, for `tokens`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import os
 from abc import ABC, abstractmethod
@@ -120,7 +121,8 @@ class Login(Renewable):
             if fresh is None:
                 self._ended = found.access_token
                 raise LoginNeeded(self._config, "its login has ended")
-            await self._store.write(fresh)
+            with contextlib.suppress(Refused):  # good for as long as we run, even if it cannot be kept
+                await self._store.write(fresh)
             return fresh
 
 
@@ -136,7 +138,9 @@ class OwnName(Renewable):
 
 
 def _wants_more(response: httpx2.Response) -> bool:
-    return response.status_code == 403 and "insufficient_scope" in response.headers.get("www-authenticate", "")
+    return response.status_code == 403 and "insufficient_scope" in response.headers.get(
+        "www-authenticate", ""
+    )
 
 
 def credentials_for(config: RemoteConfig) -> Credentials:

@@ -4,9 +4,13 @@ Unanswered
 ├── NotReached        nothing was sent: whoever wants may try again
 ├── ServerTrouble     a status of 500 and more: the server, or a proxy before it, is not well
 ├── Cut               the connection ended before the answer came; the tool may have run
+│   └── NotRepeated
 ├── SessionLost       the server has forgotten the session; nothing was run
 ├── LoginNeeded       a person has to log in
-└── Refused           anything else that is no answer: a status, a redirect, a body that makes no sense
+└── Refused           anything else that is no answer: a body that makes no sense, for one
+    ├── BadStatus         below 500
+    ├── BadRedirect       not followed
+    └── TooLong           over limits.maxLine
 """
 
 from __future__ import annotations

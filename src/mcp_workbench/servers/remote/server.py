@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 from msgspec import Raw
@@ -49,6 +49,9 @@ class Link:
     def __init__(self, channel: Channel, session: Session) -> None:
         self.channel = channel
         self.session = session
+
+
+Remedy: TypeAlias = Callable[[Link], Awaitable[None]]
 
 
 class RemoteServer(Server):
@@ -107,7 +110,7 @@ class RemoteServer(Server):
             pause *= random.uniform(0.75, 1.25)
             try:
                 return await self._greet()
-            except (NotReached, ServerTrouble) as trouble:
+            except (NotReached, ServerTrouble, Cut) as trouble:
                 if isinstance(trouble, NotReached) and trouble.final:
                     raise
                 if loop.time() + pause >= end:
@@ -160,12 +163,6 @@ class RemoteServer(Server):
         if link is not None:
             await link.channel.close(say_goodbye=True)
 
-    async def _lost(self, link: Link) -> None:
-        """The session is gone; whoever needs it next connects again."""
-        if self._link is link:
-            self._link = None
-            await link.channel.close(say_goodbye=False)
-
     # Listing and calling
 
     async def _list(self, session: Session) -> list[Raw]:
@@ -182,29 +179,48 @@ class RemoteServer(Server):
         return usable
 
     async def _call(self, tool: Tool, call: Call) -> Raw:
-        link = await self._linked()
-        try:
-            return await self._exchange(link, tool, call)
-        except (SessionLost, NotReached):
-            await self._lost(link)
-        except (Cut, ServerTrouble) as trouble:
-            if not _may_be_repeated(tool):
-                if isinstance(trouble, Cut):
+        tried: list[Remedy] = []
+        while True:
+            link = await self._linked()
+            try:
+                return await self._exchange(link, tool, call)
+            except (Unanswered, RpcError) as failure:
+                remedy = self._remedy(failure, link, tool)
+                if remedy is None and isinstance(failure, Cut):
                     raise NotRepeated from None
-                raise
-        except BadStatus as refusal:
-            if not link.session.modern or refusal.status not in _OLDER:
-                raise
-            await self._lost(link)
-        except RpcError as error:
-            if error.code == revisions.UNSUPPORTED_VERSION:
-                await self._lost(link)
-            elif error.code == HEADER_MISMATCH:
-                # The tool's schema has changed since, and with it the headers that repeat its arguments.
-                await asyncio.wait({self._tools_changed()})
-            else:
-                raise
-        return await self._exchange(await self._linked(), tool, call)
+                if remedy is None or remedy in tried:
+                    raise
+            tried.append(remedy)
+            await remedy(link)
+
+    def _remedy(self, failure: Unanswered | RpcError, link: Link, tool: Tool) -> Remedy | None:
+        """What to do before the call is made once more, where it may be."""
+        match failure:
+            case SessionLost() | NotReached():
+                return self._lost
+            case Cut() | ServerTrouble() if _may_be_repeated(tool):
+                return self._as_before
+            case BadStatus() if link.session.modern and failure.status in _OLDER:
+                return self._lost  # somebody put an older server in its place
+            case RpcError(code=revisions.UNSUPPORTED_VERSION):
+                return self._lost
+            case RpcError() if failure.code == HEADER_MISMATCH:
+                return self._list_again
+            case _:
+                return None
+
+    async def _lost(self, link: Link) -> None:
+        """The session is gone; whoever needs it next connects again."""
+        if self._link is link:
+            self._link = None
+            await link.channel.close(say_goodbye=False)
+
+    async def _list_again(self, link: Link) -> None:
+        """The tool's schema has changed, and with it the headers that repeat its arguments."""
+        await asyncio.wait({self._tools_changed()})
+
+    async def _as_before(self, link: Link) -> None:
+        return
 
     async def _linked(self) -> Link:
         """Raises ConnectFailed."""

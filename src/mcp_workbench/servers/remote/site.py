@@ -96,10 +96,14 @@ class Site:
     ) -> httpx2.Response:
         url = self.here.join(to) if to is not None else self.here
         for _ in range(MOST_REDIRECTS + 1):
+            if url.host != self.url.host and await is_inside(url.host):
+                raise BadRedirect(origin(url), "it leads to a private address of another host")
             known = same_origin(url, self.url)
             own = self._own_headers(token) if known else {}
             sent = httpx2.Headers({**own, **headers}, encoding="utf-8")
-            response = await self._send(self._client.build_request(method, url, headers=sent, content=content))
+            response = await self._send(
+                self._client.build_request(method, url, headers=sent, content=content)
+            )
             if not response.has_redirect_location:
                 if to is None and not known:
                     self.here = url  # the session that begins there is continued there
@@ -109,7 +113,7 @@ class Site:
                 target = url.join(response.headers["location"]).copy_with(userinfo=b"")
             except httpx2.InvalidURL as error:
                 raise BadRedirect("nowhere", str(error)) from None
-            await self._check_redirect(url, target, method, response.status_code)
+            _check_redirect(url, target, method, response.status_code)
             if not same_origin(url, target):
                 headers = {name: value for name, value in headers.items() if name != "mcp-session-id"}
             url = target
@@ -117,17 +121,6 @@ class Site:
 
     def _own_headers(self, token: str | None) -> dict[str, str]:
         return self._headers if token is None else {**self._headers, "authorization": f"Bearer {token}"}
-
-    async def _check_redirect(self, url: httpx2.URL, target: httpx2.URL, method: str, status: int) -> None:
-        where = origin(target)
-        if target.scheme not in {"http", "https"}:
-            raise BadRedirect(where, "it leaves HTTP")
-        if url.scheme == "https" and target.scheme == "http":
-            raise BadRedirect(where, "it would give up encryption")
-        if method != "GET" and status not in {307, 308}:
-            raise BadRedirect(where, f"status {status} turns the request into another one")
-        if target.host != self.url.host and await is_inside(target.host):
-            raise BadRedirect(where, "it leads to a private address of another host")
 
     async def _send(self, request: httpx2.Request) -> httpx2.Response:
         try:
@@ -147,6 +140,17 @@ def origin(url: httpx2.URL) -> str:
 
 def same_origin(one: httpx2.URL, other: httpx2.URL) -> bool:
     return (one.scheme, one.host, one.port) == (other.scheme, other.host, other.port)
+
+
+def _check_redirect(url: httpx2.URL, target: httpx2.URL, method: str, status: int) -> None:
+    """Raises BadRedirect."""
+    where = origin(target)
+    if target.scheme not in {"http", "https"}:
+        raise BadRedirect(where, "it leaves HTTP")
+    if url.scheme == "https" and target.scheme == "http":
+        raise BadRedirect(where, "it would give up encryption")
+    if method != "GET" and status not in {307, 308}:
+        raise BadRedirect(where, f"status {status} turns the request into another one")
 
 
 def _not_reached(origin: str, error: BaseException) -> NotReached:

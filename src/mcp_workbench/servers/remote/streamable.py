@@ -81,6 +81,7 @@ class StreamableChannel(Channel):
             with self._waiting(id, on_progress) as reply:
                 try:
                     await self._exchange(body, stamped, reply)
+                    result = reply.result()
                 except asyncio.CancelledError:
                     # From 2026-07-28 on the closed stream says it all.
                     if cancel and stamped is None:
@@ -91,7 +92,6 @@ class StreamableChannel(Channel):
                     if method == DISCOVER:  # an older server may say anything to that, or hang up
                         raise RpcError(messages.METHOD_NOT_FOUND, error.reason) from None
                     raise
-                result = reply.result()
         if method == INITIALIZE:
             with contextlib.suppress(msgspec.DecodeError):
                 self._version = msgspec.json.decode(result, type=_Initialized).version
@@ -124,7 +124,8 @@ class StreamableChannel(Channel):
             if stamped is None and session is None:
                 self._session = response.headers.get("mcp-session-id")
             if not is_stream(response):
-                self._receive(await self._body(response), reply)
+                if text := await self._body(response):
+                    self._receive(text, reply)
                 if not reply.done():
                     raise Refused(f"HTTP {response.status_code} without an answer to the request")
                 return

@@ -17,11 +17,10 @@ from msgspec import Raw
 
 from ...config import RemoteConfig
 from ...config.folders import private, state_folder
+from .failures import Refused
 
 SERVICE = "mcp-workbench"
 LOCK_PAUSE = 0.05
-EARLY = 10.0
-"""Seconds before its end at which a token counts as ended: a call takes its time to arrive."""
 
 
 class Grant(msgspec.Struct):
@@ -36,7 +35,7 @@ class Grant(msgspec.Struct):
 
     @property
     def expired(self) -> bool:
-        return self.expires_at is not None and time.time() > self.expires_at - EARLY
+        return self.expires_at is not None and time.time() > self.expires_at
 
 
 class TokenStore:
@@ -56,14 +55,24 @@ class TokenStore:
             return None
 
     async def write(self, grant: Grant) -> None:
-        await asyncio.to_thread(self._write, msgspec.json.encode(grant))
+        """Raises Refused."""
+        try:
+            await asyncio.to_thread(self._write, msgspec.json.encode(grant))
+        except OSError as error:
+            raise Refused(f"its tokens cannot be kept: {error}") from None
 
     @contextlib.asynccontextmanager
     async def locked(self) -> AsyncGenerator[None]:
-        """One at a time, among all processes of this user: a refresh token may be good for one use only."""
-        private(os.path.dirname(self._folder))
-        path = os.path.join(private(self._folder), f"{self._key}.lock")
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+        """One at a time, among all processes of this user: a refresh token may be good for one use only.
+
+        Raises Refused.
+        """
+        try:
+            private(os.path.dirname(self._folder))
+            path = os.path.join(private(self._folder), f"{self._key}.lock")
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise Refused(f"its tokens cannot be kept: {error}") from None
         try:
             await _take(descriptor)
             yield

@@ -1,0 +1,101 @@
+"""`mcp-workbench new toolbox` and `new server`: entries of the configuration, checked before written."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any
+
+import typer
+
+from ..clients.secrets import Secrets
+from ..config import find
+from ..errors import WorkbenchError
+from .not_found import NotFound
+from .own_config import OwnConfig
+from .session import complete_toolbox, fail
+from .terminal import good, plain
+
+ConfigOption = Annotated[
+    str | None, typer.Option(metavar="PATH", help="The file; else the one in use, or a new one here.")
+]
+
+
+class AlreadyThere(WorkbenchError):
+    def __init__(self, what: str, name: str, path: str) -> None:
+        super().__init__(f"{what} '{name}' is in {path} already")
+
+
+def toolbox(
+    name: Annotated[str, typer.Argument(help="Letters, digits, '.', '_' and '-'.")],
+    description: Annotated[
+        str, typer.Option(prompt="What is it for (a model reads this)", help="What it is for.")
+    ],
+    config: ConfigOption = None,
+) -> None:
+    """Add an empty toolbox to the configuration. Status 1 if it cannot be."""
+    try:
+        own = _own(config)
+        if name in own.data["toolboxes"]:
+            raise AlreadyThere("Toolbox", name, own.path)
+        own.add_toolbox(name, description)
+        own.save()
+    except (WorkbenchError, OSError) as problem:
+        fail(str(problem))
+    typer.echo(good(f"Toolbox {plain(name)} is in {plain(own.path)}."))
+    typer.echo(f"To put a server into it: mcp-workbench new server {plain(name)}/NAME -- COMMAND ARGS…")
+
+
+def server(
+    place: Annotated[
+        str,
+        typer.Argument(metavar="TOOLBOX/NAME", help="Where it goes.", autocompletion=complete_toolbox),
+    ],
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- COMMAND [ARGS]...]", help="What starts it.")
+    ] = None,
+    url: Annotated[str | None, typer.Option(help="The address of a remote server.")] = None,
+    path: Annotated[str | None, typer.Option(metavar="FOLDER", help="A folder of tool files.")] = None,
+    env: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A variable of the process. Repeatable.")
+    ] = None,
+    config: ConfigOption = None,
+) -> None:
+    """Add a server to a toolbox: a command, a url or a folder of tool files. Status 1 if it cannot be."""
+    toolbox, _, name = place.partition("/")
+    if not (toolbox and name) or sum((bool(command), url is not None, path is not None)) != 1:
+        fail("say TOOLBOX/NAME and one of: -- COMMAND ARGS…, --url URL, --path FOLDER", status=2)
+    variables = {variable: value for variable, _, value in (each.partition("=") for each in env or ())}
+    try:
+        own = _own(config)
+        toolboxes: dict[str, Any] = own.data["toolboxes"]
+        if toolbox not in toolboxes:
+            raise NotFound("toolbox", toolbox, toolboxes)
+        if name in toolboxes[toolbox].get("mcpServers", {}):
+            raise AlreadyThere("Server", name, own.path)
+        secrets = Secrets(os.environ)
+        own.add_server(toolbox, name, secrets.replaced(name, _entry(command, url, path, variables)))
+        own.save()
+    except (WorkbenchError, OSError) as problem:
+        fail(str(problem))
+    typer.echo(good(f"Server {plain(name)} is in {plain(own.path)}."))
+    for variable in secrets.variables:
+        typer.echo(f"The secret was not copied. Where your client is started, set: export {variable}=…")
+    typer.echo(f"To see whether it works: mcp-workbench doctor {plain(toolbox)}")
+
+
+def _entry(
+    command: list[str] | None, url: str | None, path: str | None, env: dict[str, str]
+) -> dict[str, Any]:
+    if url is not None:
+        return {"url": url}
+    if path is not None:
+        return {"path": path}
+    program, *args = command or [""]
+    return {"command": program, "args": args, **({"env": env} if env else {})}
+
+
+def _own(config: str | None) -> OwnConfig:
+    """The file that a start here uses, or a new one. Raises ConfigError, NotTrustedYet."""
+    used = find(config, os.environ, os.getcwd()) if config is None else None
+    existing = (used.untrusted or used.path) if used is not None else None
+    return OwnConfig.chosen(config or existing, False, os.environ)
