@@ -128,6 +128,7 @@ def tool_file_targets() -> list[Target]:
 def main() -> int:
     options = _options()
     groups = options.only or GROUPS
+    load = os.getloadavg()[0]  # before we are the load ourselves
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         plan = (plans.quick if options.quick else plans.full)(Path(name))
         if options.rounds:
@@ -143,7 +144,7 @@ def main() -> int:
                 plan.progress.note(f"{group}: {error}")
                 figures.add([Figure(group, "", "", why=f"failed: {error}")])
         plan.progress.end()
-    conditions = _conditions(run, quick=options.quick)
+    conditions = _conditions(run, quick=options.quick, load=load)
     kind = "quick" if options.quick else "full"
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{'-'.join([kind, *options.only]).replace(' ', '-')}.json"
@@ -157,14 +158,14 @@ def main() -> int:
 
 def _publish(figures: Figures, conditions: dict[str, Any]) -> None:
     """Only a full run changes what the documentation shows."""
-    summary = "Measured on {date}: {processor} ({cores} cores), {system}, Python {python}; {rounds} rounds.\n"
+    summary = "Measured on {date}: {processor} ({cores} cores), {system}, Python {python}; {rounds} rounds, load {load:.1f}.\n"
     text = summary.format(**conditions) + "\n" + report.as_markdown(figures)
     DOCUMENT.write_text(report.into_document(DOCUMENT.read_text(), text))
     PICTURE.write_text(picture.draw(figures))
     print(f"Tables: {DOCUMENT}\nPicture: {PICTURE}")
 
 
-def _conditions(run: Run, *, quick: bool) -> dict[str, Any]:
+def _conditions(run: Run, *, quick: bool, load: float) -> dict[str, Any]:
     return {
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "quick": quick,
@@ -173,7 +174,7 @@ def _conditions(run: Run, *, quick: bool) -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()}",
         "processor": _processor(),
         "cores": os.cpu_count(),
-        "load": os.getloadavg()[0],
+        "load": load,
         "python": platform.python_version(),
         "targets": {target.name: target.what for target in run.stdio},
         "targets over HTTP": {target.name: target.what for target in run.http},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mcp_workbench.config.written import WrittenLimits
+from mcp_workbench.config.written import LimitsEntry
 
 HERE = Path(__file__).parent
 DOCUMENT = (HERE.parents[1] / "docs" / "reliability.md").read_text()
@@ -25,4 +25,4 @@ def test_every_row_has_its_test_and_every_test_its_row() -> None:
 
 def test_every_limit_that_is_named_exists() -> None:
     named = set(re.findall(r"`(\w+(?:Timeout|Shutdown|Line)|timeout|concurrency|queue)`", DOCUMENT))
-    assert named <= set(WrittenLimits.__struct_encode_fields__)
+    assert named <= set(LimitsEntry.__struct_encode_fields__)

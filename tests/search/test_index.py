@@ -143,3 +143,13 @@ def test_a_question_as_long_as_a_book_is_answered_soon() -> None:
     started = time.perf_counter()
     index.find(" ".join(WORDS) * 20_000, 10)
     assert time.perf_counter() - started < 5
+
+
+def test_a_question_of_several_steps_finds_a_tool_for_each() -> None:
+    lone = [tool("resize_photo", "Resize a photo to a width."), tool("create_invoice", "Create an invoice.")]
+    mail = [tool(f"send_mail_{n}", "Send a mail with subject and body to a customer.") for n in range(12)]
+    query = (
+        "Resize the photo to a small width. Create an invoice for this order. "
+        "Send a mail with the subject hello and a long body to the customer by mail."
+    )
+    assert {"resize_photo", "create_invoice"} <= set(names(filled(*mail, *lone), query, 5))

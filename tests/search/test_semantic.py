@@ -1,0 +1,100 @@
+"""The extra needs numpy, tokenizers and weights; where they are not installed there is nothing to test."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_workbench.names import ToolRef
+from mcp_workbench.search import Catalogue
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("tokenizers")
+
+from mcp_workbench.search.minilm import MiniLM, folder  # noqa: E402
+from mcp_workbench.search.semantic import SemanticIndex  # noqa: E402
+
+pytestmark = pytest.mark.skipif(folder() is None, reason="the weights are not installed")
+
+
+@pytest.fixture(scope="module")
+def model() -> MiniLM:
+    where = folder()
+    assert where is not None
+    return MiniLM(where)
+
+
+def tool(name: str, description: str) -> tuple[ToolRef, Mapping[str, Any]]:
+    return ToolRef("t", "s", name), {"name": name, "description": description}
+
+
+TOOLS = [
+    tool("create_ticket", "Open a new ticket for the support team."),
+    tool("get_forecast", "Weather for the coming days at a place."),
+    tool("convert", "Exchange an amount of money into another currency."),
+]
+
+
+def names(index: SemanticIndex, query: str) -> list[str]:
+    return [ref.name for ref, _ in index.find(query, 3)]
+
+
+def test_vectors_are_those_of_the_published_model(model: MiniLM) -> None:
+    """Similarities from the model's own page."""
+    texts = [
+        "That is a happy person",
+        "That is a happy dog",
+        "That is a very happy person",
+        "Today is a sunny day",
+    ]
+    vectors = model.embed(texts)
+    assert np.allclose(vectors @ vectors[0], [1.0, 0.695, 0.943, 0.257], atol=0.001)
+
+
+def test_a_text_has_the_same_vector_alone_and_among_longer_ones(model: MiniLM) -> None:
+    alone = model.embed(["read a file"])[0]
+    among = model.embed(["read a file", "a much longer text " * 100, ""])[0]
+    assert np.allclose(alone, among, atol=1e-4)
+
+
+def test_a_tool_is_found_by_what_it_means(model: MiniLM) -> None:
+    index = SemanticIndex(model)
+    index.put(("t", "s"), TOOLS)
+    index.prepare()
+    assert names(index, "do I need an umbrella tomorrow?")[0] == "get_forecast"
+    assert names(index, "how many euros are 20 dollars")[0] == "convert"
+
+
+def test_before_they_are_read_tools_are_found_by_words(model: MiniLM) -> None:
+    index = SemanticIndex(model)
+    index.put(("t", "s"), TOOLS)
+    assert names(index, "weather") == ["get_forecast"]
+    assert names(index, "xyzzy") == []
+
+
+def test_what_is_replaced_or_not_allowed_is_not_found(model: MiniLM) -> None:
+    index = SemanticIndex(model)
+    index.put(("t", "s"), TOOLS)
+    index.prepare()
+    index.put(("t", "s"), TOOLS[:1])
+    index.prepare()
+    assert names(index, "weather") == ["create_ticket"]
+    assert index.find("ticket", 3, lambda _: False) == []
+    index.remove(("t", "s"))
+    assert names(index, "ticket") == []
+
+
+def test_vectors_are_kept_in_the_catalogue(model: MiniLM, tmp_path: Path) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    first = SemanticIndex(model, Catalogue(environ))
+    first.put(("t", "s"), TOOLS)
+    first.prepare()
+
+    class Unneeded(MiniLM):
+        def __init__(self) -> None:
+            pass
+
+    second = SemanticIndex(Unneeded(), Catalogue(environ))
+    second.put(("t", "s"), TOOLS)
+    second.prepare()  # the model has no weights: it would fail if it were asked
