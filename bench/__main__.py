@@ -158,7 +158,10 @@ def main() -> int:
 
 def _publish(figures: Figures, conditions: dict[str, Any]) -> None:
     """Only a full run changes what the documentation shows."""
-    summary = "Measured on {date}: {processor} ({cores} cores), {system}, Python {python}; {rounds} rounds, load {load:.1f}.\n"
+    summary = (
+        "Measured on {date}: {processor} ({cores} cores), {system}, Python {python}; "
+        "{rounds} rounds, load {load:.1f} before.\n"
+    )
     text = summary.format(**conditions) + "\n" + report.as_markdown(figures)
     DOCUMENT.write_text(report.into_document(DOCUMENT.read_text(), text))
     PICTURE.write_text(picture.draw(figures))

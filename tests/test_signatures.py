@@ -216,7 +216,7 @@ def test_the_first_sentence_ends_where_a_reader_would_stop(description: str, sen
 
 
 def test_a_sentence_without_end_is_cut() -> None:
-    assert len(first_sentence("word " * 1000)) <= 240
+    assert len(first_sentence("word " * 1000)) <= 120
 
 
 KEYS = st.sampled_from(

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, cast
 
 from .names import ToolRef
 
-LIMIT = 500
+LIMIT = 400
 """Characters of a parameter list: past it, detail is given up, innermost first."""
 
-_SENTENCE = 240
+_SENTENCE = 120
 _NODES = 400
 _NESTING = 32
 _CONSTRAINTS = (
@@ -42,7 +42,7 @@ class _Detail(NamedTuple):
     literal: int
 
 
-_DETAILS = (_Detail(4, 16, 60), _Detail(2, 8, 40), _Detail(1, 5, 24), _Detail(0, 3, 12))
+_DETAILS = (_Detail(4, 8, 40), _Detail(2, 6, 24), _Detail(1, 5, 24), _Detail(0, 3, 12))
 _WHOLE = _Detail(1, 60, 200)
 
 

@@ -43,6 +43,7 @@ class Toolbox:
 
         `on_settled` hears of each server as it is connected or has failed.
         """
+        await asyncio.gather(*(server.refresh() for server in self.servers.values() if server.connected))
         tried: set[Server] = set()
         # Again for servers that came with another configuration meanwhile.
         while waiting := [server for server in self._away() if server not in tried]:

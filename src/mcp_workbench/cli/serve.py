@@ -12,7 +12,7 @@ from .terminal import error, good, plain, warning
 
 def serve(
     listen: Annotated[
-        str | None, typer.Argument(metavar="[HOST:PORT]", help="Where; else http.listen, or 127.0.0.1:8484.")
+        str | None, typer.Argument(metavar="HOST:PORT", help="Where; else http.listen, or 127.0.0.1:8484.")
     ] = None,
     http: Annotated[bool, typer.Option("--http", help="Serve Streamable HTTP at /mcp.")] = False,
     unix: Annotated[str | None, typer.Option(metavar="PATH", help="Serve on a Unix socket.")] = None,

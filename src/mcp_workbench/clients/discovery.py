@@ -9,6 +9,8 @@ from typing import Any, cast
 
 import msgspec
 
+from ..config import load
+from ..errors import ConfigInvalid
 from .client import Client, ClientFile, Home, Unreadable
 from .entries import Refused, Setting, is_ours, translated
 from .known import CLIENTS
@@ -42,6 +44,7 @@ class Discovery:
         self.problems: list[str] = []
         self.files: list[ClientFile] = []
         self.secrets = Secrets(environ)
+        self._environ = environ
         self._base = base
         self._keep_secrets = keep_secrets
         home = Home.of(environ)
@@ -69,7 +72,7 @@ class Discovery:
                     self._take(file, name, entry, folder, _inputs(data))
 
     def _take(
-        self, file: ClientFile, name: str, entry: object, folder: str | None, inputs: Mapping[str, str]
+        self, file: ClientFile, name: str, written: object, folder: str | None, inputs: Mapping[str, str]
     ) -> None:
         found = FoundServer(name=name, client=file.client.name, path=file.path, project=folder)
 
@@ -78,12 +81,22 @@ class Discovery:
             return self.secrets.asked_for(variable, name, inputs.get(identifier, ""))
 
         try:
-            words = translated(entry, Setting(file.client.name, folder, self._base, asked))
+            words = translated(written, Setting(file.client.name, folder, self._base, asked))
             replaced = self.secrets.replaced(name, words)
-            found.entry = words if self._keep_secrets else replaced
+            entry = words if self._keep_secrets else replaced
+            self._check(name, entry)
+            found.entry = entry
         except Refused as reason:
             found.refused = str(reason)
         self.servers.append(found)
+
+    def _check(self, name: str, entry: dict[str, Any]) -> None:
+        """One entry that the configuration would not accept must not spoil the others. Raises Refused."""
+        alone = {"toolboxes": {"t": {"description": "t", "mcpServers": {name: entry}}}}
+        try:
+            load(os.path.join(self._base, "one.json"), self._environ, msgspec.json.encode(alone))
+        except ConfigInvalid as invalid:
+            raise Refused(invalid.problems[0].wrong) from None
 
 
 def _file(path: str, known: list[ClientFile]) -> ClientFile:

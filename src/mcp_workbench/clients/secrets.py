@@ -94,7 +94,9 @@ class Secrets:
 
     def _variable(self, wanted: str, value: str, server: str) -> str:
         """A name that stands for this value and no other, neither here nor in the environment."""
-        for name in (wanted, f"{_upper(server)}_{wanted}", *(f"{wanted}_{count}" for count in range(2, 100))):
+        own = _upper(server)
+        further = [] if wanted.startswith(own) else [f"{own}_{wanted}"]
+        for name in (wanted, *further, *(f"{wanted}_{count}" for count in range(2, 100))):
             held = self.variables.get(name)
             if held is not None and held.value == value:
                 return name

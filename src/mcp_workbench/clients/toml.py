@@ -53,9 +53,9 @@ def without_table(text: str, path: Sequence[str]) -> str:
 def _spans(text: str, path: list[str]) -> list[tuple[int, int]]:
     """Each table at or below `path`, from its header up to the next header or the comments above that."""
     headers = list(_HEADER.finditer(text))
-    ends = [header.start() for header in headers[1:]] + [len(text)]
+    ends = [*(header.start() for header in headers[1:]), len(text)]
     spans: list[tuple[int, int]] = []
-    for header, end in zip(headers, ends, strict=True):
+    for header, end in zip(headers, ends, strict=False):
         if _parts(header["name"])[: len(path)] == path:
             body = text[header.start() : end]
             # Comments right above the next table belong to that one.

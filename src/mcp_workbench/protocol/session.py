@@ -13,6 +13,7 @@ from .. import __version__
 from ..errors import RpcError
 from ..wire.lines import Piece
 from ..wire.messages import INVALID_PARAMS, METHOD_NOT_FOUND, encode
+from ..wire.peer import Limit
 from . import revisions
 
 Era = Literal["legacy", "modern"]
@@ -71,6 +72,7 @@ class Speaker(Protocol):
         *params: Piece,
         id: bytes | None = None,
         on_progress: Callable[[Raw], None] | None = None,
+        limit: Limit | None = None,
         cancel: bool = True,
     ) -> Raw: ...
 
@@ -132,6 +134,7 @@ class Session:
         id: bytes = b"",
         extra: tuple[Piece, ...] = (),
         on_progress: Callable[[Raw], None] | None = None,
+        limit: Limit | None = None,
     ) -> Raw:
         """`tools/call`, where `head` is `{"name":…,"arguments":` of the tool. The raw result.
 
@@ -144,7 +147,7 @@ class Session:
             own = self._plain_meta
         tail: tuple[Piece, ...] = (b',"_meta":', own, b"}") if len(own) > 2 else (b"}",)
         return await self.peer.request(
-            b'"tools/call"', head, arguments, *extra, *tail, id=id, on_progress=on_progress
+            b'"tools/call"', head, arguments, *extra, *tail, id=id, on_progress=on_progress, limit=limit
         )
 
     async def listen_for_tools(self) -> None:

@@ -43,7 +43,8 @@ _TERMS = 200
 
 class _Entry(NamedTuple):
     ref: ToolRef
-    document: Document
+    terms: tuple[str, ...]
+    name: tuple[str, ...]
 
 
 class Index:
@@ -65,7 +66,7 @@ class Index:
     def put(self, key: Key, tools: Sequence[tuple[ToolRef, Mapping[str, Any]]]) -> None:
         """Replaces the tools of one (toolbox, server)."""
         self.remove(key)
-        self._members[key] = [self._add(_Entry(ref, document(ref, definition))) for ref, definition in tools]
+        self._members[key] = [self._add(ref, document(ref, definition)) for ref, definition in tools]
 
     def remove(self, key: Key) -> None:
         self._clear()
@@ -74,8 +75,8 @@ class Index:
             assert entry is not None
             self._entries[number] = None
             self._free.append(number)
-            self._total -= entry.document.length
-            for term in entry.document.weights:
+            self._total -= self._lengths[number]
+            for term in entry.terms:
                 posting = self._postings[term]
                 del posting[number]
                 if not posting:
@@ -83,13 +84,17 @@ class Index:
 
     def find(self, query: str, limit: int, allowed: Allowed | None = None) -> list[Found]:
         """The best first, at most `limit`, and none that is not allowed."""
-        counts = Counter(terms(query)[:_TERMS])
-        scores = self.scores(counts)
-        likely = {number: scores[number] for number in self.best(scores, _LIKELY * limit, allowed)}
-        found = self._named(self._by_steps(likely, query), counts)
+        found = self.likely(query, _LIKELY * limit, allowed)
         return [
             (self.ref(number), found[number]) for number in heapq.nlargest(limit, found, found.__getitem__)
         ]
+
+    def likely(self, query: str, count: int, allowed: Allowed | None) -> dict[int, float]:
+        """Scores by number, of those that were the best before names and steps were looked at."""
+        counts = Counter(terms(query)[:_TERMS])
+        scores = self.scores(counts)
+        best = {number: scores[number] for number in self.best(scores, count, allowed)}
+        return self._named(self._by_steps(best, query), counts)
 
     def ref(self, number: int) -> ToolRef:
         entry = self._entries[number]
@@ -118,17 +123,18 @@ class Index:
             wanted *= 4
         return []
 
-    def _add(self, entry: _Entry) -> int:
+    def _add(self, ref: ToolRef, words: Document) -> int:
+        entry = _Entry(ref, tuple(words.weights), words.name)
         if self._free:
             number = self._free.pop()
             self._entries[number] = entry
-            self._lengths[number] = entry.document.length
+            self._lengths[number] = words.length
         else:
             number = len(self._entries)
             self._entries.append(entry)
-            self._lengths.append(entry.document.length)
-        self._total += entry.document.length
-        for term, weight in entry.document.weights.items():
+            self._lengths.append(words.length)
+        self._total += words.length
+        for term, weight in words.weights.items():
             self._postings.setdefault(term, {})[number] = weight
         return number
 
@@ -197,7 +203,7 @@ class Index:
         for number, score in scores.items():
             entry = self._entries[number]
             assert entry is not None
-            name = {term: self._rarity(term) for term in entry.document.name}
+            name = {term: self._rarity(term) for term in entry.name}
             if part := sum(rarity * asked.get(term, 0.0) for term, rarity in name.items()):
                 named[number] = score * (1 + _NAMED * part / sum(name.values()))
         return named

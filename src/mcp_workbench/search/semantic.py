@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,13 +12,14 @@ from .catalogue import Catalogue, digest
 from .clauses import clauses
 from .index import Allowed, Found, Index, Key
 from .minilm import WIDTH, MiniLM
-from .words import parts, terms
+from .words import parts
 
 if TYPE_CHECKING:
     from .minilm import Floats
 
-_MEANING = 0.6
+_MEANING = 0.5
 """Of the score; the rest is words."""
+_LIKELY = 8
 _BATCH = 256
 
 
@@ -75,13 +75,21 @@ class SemanticIndex(Index):
                 self._read(number, unread, row)
 
     def find(self, query: str, limit: int, allowed: Allowed | None = None) -> list[Found]:
-        words = _to_one(np.array(self.scores(Counter(terms(query))), dtype=np.float32))
-        vectors = self._vectors[: len(words)]
-        meaning = (vectors @ self._model.embed(_asked(query)).T).max(axis=1, initial=0.0)
-        # Squared: the model finds all texts a little alike, and that little says nothing.
-        both = _MEANING * _to_one(meaning * meaning) + (1 - _MEANING) * words
+        vectors = self._vectors[: len(self._entries)]
+        words = np.zeros(len(vectors), dtype=np.float32)
+        for number, score in self.likely(query, _LIKELY * limit, allowed).items():
+            words[number] = score
+        words = _to_one(words)
+        both = _MEANING * self._meaning(query, vectors) + (1 - _MEANING) * words
         scores: list[float] = np.where(vectors.any(axis=1), both, words).tolist()
         return [(self.ref(number), scores[number]) for number in self.best(scores, limit, allowed)]
+
+    def _meaning(self, query: str, vectors: Floats) -> Floats:
+        """How near the whole question is, and where it has parts, how near the part is that is nearest."""
+        said = [clause for clause in clauses(query) if len(clause.split()) > 2]
+        asked = self._model.embed([query, *said] if len(said) > 1 else [query])
+        whole, *steps = (_to_one(np.maximum(vectors @ vector, 0)) for vector in asked)
+        return (whole + np.max(steps, axis=0)) / 2 if steps else whole
 
     def _read(self, number: int, unread: _Unread, vector: Floats) -> None:
         # The tool may have been replaced while it was read.
@@ -93,12 +101,6 @@ class SemanticIndex(Index):
 def _text(ref: ToolRef, definition: Mapping[str, Any]) -> str:
     said = definition.get("description")
     return f"{' '.join(parts(ref.name))}: {said if isinstance(said, str) else ''}"
-
-
-def _asked(query: str) -> list[str]:
-    """The whole and its parts: a task of several steps means something else than each of its steps."""
-    steps = [clause for clause in clauses(query) if len(clause.split()) > 2]
-    return [query, *steps] if len(steps) > 1 else [query]
 
 
 def _to_one(scores: Floats) -> Floats:

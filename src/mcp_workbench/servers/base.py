@@ -105,6 +105,9 @@ class Server(ABC):
         finally:
             self._finished()
 
+    async def refresh(self) -> None:
+        """See whether the listing still holds, where that can be seen at once."""
+
     async def find(self, name: str) -> Tool | None:
         """The tool that is offered by this name now."""
         return self.tools.get(name)
@@ -224,9 +227,13 @@ class Server(ABC):
                 return await self._call(tool, call)
         except TimeoutError:
             self._timed_out(began)
-            if limit.when() != end:  # which of the two it was
-                raise Unanswered(f"time-out: no progress for {idle:g} s (limits.idleTimeout)") from None
-            raise Unanswered(f"time-out: no answer within {limits.timeout:g} s (limits.timeout)") from None
+            raise self._too_late(idle=limit.when() != end) from None
+
+    def _too_late(self, idle: bool) -> Unanswered:
+        limits = self.config.limits
+        if idle:
+            return Unanswered(f"time-out: no progress for {limits.idle_timeout:g} s (limits.idleTimeout)")
+        return Unanswered(f"time-out: no answer within {limits.timeout:g} s (limits.timeout)")
 
 
 def _keeping_alive(

@@ -11,7 +11,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import msgspec
 from msgspec import Raw
@@ -43,6 +43,9 @@ OURS = "workbench/"
 
 STALE = -32000
 """The worker's error for a call that was made for an older version of the tool; nothing was run."""
+
+REFRESH_TIME = 1.0
+"""Seconds that opening again may take over a folder whose files are being loaded."""
 
 MOST_TRIES = 5
 """How often a file may change between our listing and our call, before that is an error."""
@@ -143,6 +146,12 @@ class FolderServer(SpawnedServer):
             tool["_meta"] = Raw(encode(theirs))
         return Raw(encode(tool))
 
+    async def refresh(self) -> None:
+        """A file may have been saved this very moment; one that takes long to load is not waited for."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(REFRESH_TIME):
+                await self._list_again()
+
     async def find(self, name: str) -> Tool | None:
         """A file may have been saved this very moment, before the worker could tell."""
         if name not in self.tools and self.connected:
@@ -179,9 +188,16 @@ class FolderServer(SpawnedServer):
     async def _try(self, session: Session, tool: Tool, call: Call, version: Raw) -> Raw:
         id = session.peer.next_id()
         self._under_way[id] = call
+        if self._limit.idle is not None:
+            call.on_progress = _keeping_alive(cast("Peer", session.peer), id, call.on_progress)
         try:
             raw = await session.call(
-                tool.call_head, call.arguments, _call_meta(call, version), id=id, on_progress=call.on_progress
+                tool.call_head,
+                call.arguments,
+                _call_meta(call, version),
+                id=id,
+                on_progress=call.on_progress,
+                limit=self._limit,
             )
         finally:
             del self._under_way[id]
@@ -246,6 +262,17 @@ class FolderServer(SpawnedServer):
             request.fail(RpcError(INTERNAL_ERROR, str(error)))
         else:
             request.answer(*result.pieces(modern=False))
+
+
+def _keeping_alive(peer: Peer, id: bytes, tell: Callable[[Raw], None] | None) -> Callable[[Raw], None]:
+    """Progress of the calls that a tool makes counts as its own."""
+
+    def progressed(params: Raw) -> None:
+        peer.keep_alive(id)
+        if tell is not None:
+            tell(params)
+
+    return progressed
 
 
 def _invalid(name: str, problems: list[str]) -> Raw:

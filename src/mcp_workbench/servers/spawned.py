@@ -18,7 +18,7 @@ from ..config import ServerConfig
 from ..errors import RpcError, Unanswered
 from ..protocol.session import Era, IncompatibleServer, Session, open_session
 from ..wire.messages import EMPTY_OBJECT, METHOD_NOT_FOUND, encode
-from ..wire.peer import Peer, PeerClosed, Request
+from ..wire.peer import Limit, Peer, PeerClosed, Request, TimedOut
 from .base import Server
 from .call import Call
 from .processes import Process, Processes, StartFailed
@@ -98,6 +98,7 @@ class SpawnedServer(Server):
         self._era: Era | None = None
         """Known from an earlier life, so that the next one starts without a probe."""
         self._restarts = Restarts()
+        self._limit = Limit(config.limits.timeout, config.limits.idle_timeout)
         self._chores: set[asyncio.Task[None]] = set()
         self._relisting = False
         self._stale = False
@@ -206,6 +207,15 @@ class SpawnedServer(Server):
         tools, _ = await session.list_tools()
         return tools
 
+    async def _call_in_time(self, tool: Tool, call: Call) -> Raw:
+        # The limits are kept by the peer, for all its requests with one timer.
+        began = asyncio.get_running_loop().time()
+        try:
+            return await self._call(tool, call)
+        except TimedOut as late:
+            self._timed_out(began)
+            raise self._too_late(late.idle) from None
+
     async def _call(self, tool: Tool, call: Call) -> Raw:
         try:
             return await self._call_once(tool, call)
@@ -237,26 +247,39 @@ class SpawnedServer(Server):
 
     def _timed_out(self, since: float) -> None:
         link = self._link
-        if link is not None and link.doubt is None and link.peer.heard < since:
+        # The loop's time stands still for a millisecond or so, hence no `<`.
+        if link is not None and link.doubt is None and link.peer.heard <= since:
             link.doubt = self._chore(self._look_for_life(link))
 
     async def _look_for_life(self, link: Link) -> None:
         """Not a word in all that time: slow, or stopped and of no use to the next call either."""
         asked = asyncio.get_running_loop().time()
-        with contextlib.suppress(RpcError, PeerClosed, TimeoutError):
+        alive = True
+        try:
             async with asyncio.timeout(SIGN_OF_LIFE_TIME):
                 await link.peer.request(b'"ping"', EMPTY_OBJECT, cancel=False)
+        except RpcError:
+            pass  # an answer all the same
+        except (PeerClosed, TimeoutError):
+            alive = link.peer.heard > asked
         link.doubt = None
-        if link is self._link and link.peer.heard < asked:
+        if link is self._link and not alive:
             link.cause = "it did not answer a ping after another call had timed out"
             self._processes.kill(link.process)
             self._link = None
             self._let_go(link)
 
     async def _exchange(self, session: Session, tool: Tool, call: Call) -> Raw:
-        """Say it and hear the answer. Raises RpcError or PeerClosed."""
+        """Say it and hear the answer. Raises RpcError, PeerClosed or TimedOut."""
+        if self._limit.idle is not None and call.on_progress is None:
+            call.on_progress = _unheard  # asked for all the same: it is a sign of life
         return await session.call(
-            tool.call_head, call.arguments, call.meta, extra=call.extra, on_progress=call.on_progress
+            tool.call_head,
+            call.arguments,
+            call.meta,
+            extra=call.extra,
+            on_progress=call.on_progress,
+            limit=self._limit,
         )
 
     async def _relist(self) -> None:
@@ -326,3 +349,7 @@ class SpawnedServer(Server):
             if link.session is not None:
                 self._link = None
             self._let_go(link)
+
+
+def _unheard(_params: Raw) -> None:
+    """Progress that nobody but us wants to know of."""

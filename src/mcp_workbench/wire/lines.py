@@ -12,7 +12,7 @@ import os
 import sys
 import termios
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from msgspec import Raw
@@ -168,6 +168,7 @@ class LineWriter:
         self._high = high
         self._loop = asyncio.get_running_loop()
         self._queue: deque[memoryview] = deque()
+        self._held: list[Piece] = []
         self._full = False
         self._closed = False
         self._drained: asyncio.Future[None] | None = None
@@ -177,13 +178,33 @@ class LineWriter:
         self._taken: int | None = None
         os.set_blocking(fd, False)
 
-    def write(self, *parts: Piece) -> None:
-        """Write one line, given in pieces; the pieces must not change afterwards."""
+    def write(self, *parts: Piece, soon: bool = False) -> None:
+        """Write one line, given in pieces; the pieces must not change afterwards.
+
+        With `soon`, it goes out together with what else is written before the loop's next turn: every write
+        wakes the other end, and that costs more than all that we do with a line.
+        """
         if self._closed:
             return
-        if self._queue:
+        if soon or self._held:
+            if not self._held:
+                self._loop.call_soon(self._let_go)
+            self._held += parts
+        elif self._queue:
             self._enqueue(parts, 0)
+        else:
+            self._write(parts)
+
+    def _let_go(self) -> None:
+        held, self._held = self._held, []
+        if self._closed:
             return
+        if self._queue or len(held) > _MOST_BUFFERS:
+            self._enqueue(held, 0)
+        else:
+            self._write(held)
+
+    def _write(self, parts: Sequence[Piece]) -> None:
         try:
             written = os.writev(self._fd, parts)
         except (BlockingIOError, InterruptedError):
@@ -205,6 +226,8 @@ class LineWriter:
 
     async def drain(self) -> None:
         """Until nothing waits any more, or nothing can be written."""
+        if self._held:
+            self._let_go()
         if self._queue and not self._closed:
             if self._drained is None:
                 self._drained = self._loop.create_future()
@@ -215,7 +238,7 @@ class LineWriter:
             self._stop()
             os.close(self._fd)
 
-    def _enqueue(self, parts: tuple[Piece, ...], written: int) -> None:
+    def _enqueue(self, parts: Sequence[Piece], written: int) -> None:
         idle = not self._queue
         for part in parts:
             view = memoryview(part)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 from msgspec import Raw
@@ -16,6 +16,10 @@ from msgspec import Raw
 from ..errors import RpcError, WorkbenchError
 from . import messages
 from .lines import Line, LineReader, LineWriter, Piece
+
+NEVER = float("inf")
+TICK = 0.002
+"""Seconds that are too short to be worth another timer."""
 
 CANCELLED = b'"notifications/cancelled"'
 PROGRESS = "notifications/progress"
@@ -68,8 +72,23 @@ class Receiver(Protocol):
         """Nothing more will come in; requests under way have failed with PeerClosed."""
 
 
+class TimedOut(WorkbenchError):
+    """No reply in time; `idle` where the limit was on silence, and not on the whole."""
+
+    def __init__(self, idle: bool) -> None:
+        self.idle = idle
+        super().__init__("no reply in time")
+
+
+class Limit(NamedTuple):
+    """How long a request may take, in seconds: in all, and without a sign of progress."""
+
+    total: float
+    idle: float | None = None
+
+
 class _Pending:
-    __slots__ = ("on_progress", "reply", "start")
+    __slots__ = ("due", "end", "idle", "on_progress", "reply", "start")
 
     def __init__(
         self, reply: asyncio.Future[Raw], on_progress: Callable[[Raw], None] | None, start: int
@@ -78,6 +97,12 @@ class _Pending:
         self.on_progress = on_progress
         self.start = start
         """Where it begins in what we have written."""
+        self.idle: float | None = None
+        self.end = self.due = NEVER
+
+    def keep_alive(self, now: float) -> None:
+        if self.idle is not None:
+            self.due = min(self.end, now + self.idle)
 
 
 class _Progress(msgspec.Struct):
@@ -106,6 +131,10 @@ class Peer:
         """When the other end last said something."""
         self.strays = 0
         """Replies that nobody waits for: late, repeated, or never asked for."""
+        self._owed = 0
+        """Requests of the other end that have no answer yet."""
+        self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_at = NEVER
         self._throttle = throttle
         self._writer = LineWriter(
             write_fd, on_full=self._full, on_drained=self._drained, on_broken=self._ended, high=max_line
@@ -129,27 +158,36 @@ class Peer:
         *params: Piece,
         id: bytes | None = None,
         on_progress: Callable[[Raw], None] | None = None,
+        limit: Limit | None = None,
         cancel: bool = True,
     ) -> Raw:
-        """The result of a request. Raises RpcError or PeerClosed.
+        """The result of a request. Raises RpcError, PeerClosed or, with a limit, TimedOut.
 
-        Cancelling the wait cancels the request at the other end (unless `cancel` is false).
+        Giving up the wait cancels the request at the other end (unless `cancel` is false).
         """
         if self.closed:
             raise PeerClosed(unread=True)
         if id is None:
             id = b"%d" % next(self._ids)
         reply: asyncio.Future[Raw] = self._loop.create_future()
-        self._pending[id] = _Pending(reply, on_progress, self._writer.written)
-        self._writer.write(*messages.request(id, method, *params))
+        pending = self._pending[id] = _Pending(reply, on_progress, self._writer.written)
+        if limit is not None:
+            self._begin_limit(pending, limit)
+        # Where more is under way, more is likely to be said before the loop's next turn.
+        self._writer.write(*messages.request(id, method, *params), soon=len(self._pending) > 1)
         try:
             return await reply
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, TimedOut):
             if cancel:
                 self.notify(CANCELLED, b'{"requestId":%b,"reason":"no longer needed"}' % id)
             raise
         finally:
             self._pending.pop(id, None)
+
+    def keep_alive(self, id: bytes) -> None:
+        """A sign of progress for a request of ours, wherever it came from."""
+        if id in self._pending:
+            self._pending[id].keep_alive(self._loop.time())
 
     def notify(self, method: bytes, *params: Piece) -> None:
         self._writer.write(*messages.notification(method, *params))
@@ -157,6 +195,12 @@ class Peer:
     def send(self, *line: Piece) -> None:
         if line:
             self._writer.write(*line)
+
+    def answer(self, *line: Piece) -> None:
+        """Send what is owed for one request; nothing, where it was cancelled."""
+        self._owed -= 1
+        if line:
+            self._writer.write(*line, soon=self._owed > 0)
 
     async def drain(self) -> None:
         await self._writer.drain()
@@ -171,7 +215,32 @@ class Peer:
     def close(self) -> None:
         self._reader.close()
         self._writer.close()
+        self._set_alarm(NEVER)
         self._fail_pending()
+
+    # Limits: one timer for all requests, set for the first that is due. Most are answered long before.
+
+    def _begin_limit(self, pending: _Pending, limit: Limit) -> None:
+        now = self._loop.time()
+        pending.idle = limit.idle
+        pending.end = pending.due = now + limit.total
+        pending.keep_alive(now)
+        if pending.due < self._alarm_at:
+            self._set_alarm(pending.due)
+
+    def _set_alarm(self, at: float) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm_at = at
+        self._alarm = self._loop.call_at(at, self._ring) if at < NEVER else None
+
+    def _ring(self) -> None:
+        now = self._loop.time() + TICK  # a timer may ring a little early
+        for pending in self._pending.values():
+            if pending.due <= now and not pending.reply.done():
+                pending.reply.set_exception(TimedOut(idle=pending.due < pending.end))
+        waiting = (pending.due for pending in self._pending.values() if not pending.reply.done())
+        self._set_alarm(min(waiting, default=NEVER))
 
     # What comes in
 
@@ -184,7 +253,8 @@ class Peer:
         except ValueError as problem:
             self._unreadable(line, problem)
             return
-        self.receive(message, self.send)
+        self._owed += message.method is not None and bool(message.id)
+        self.receive(message, self.answer)
 
     def receive(self, message: messages.Message, send: Callable[..., None]) -> None:
         """Take one message; the answer to a request goes through `send`."""
@@ -210,8 +280,10 @@ class Peer:
         except (msgspec.DecodeError, RecursionError):
             return
         pending = self._pending.get(token)
-        if pending is not None and pending.on_progress is not None:
-            pending.on_progress(params)
+        if pending is not None:
+            pending.keep_alive(self._loop.time())
+            if pending.on_progress is not None:
+                pending.on_progress(params)
 
     def _unreadable(self, line: Line, problem: ValueError) -> None:
         # A reply that cannot be read still ends its call: an error now is better than a time-out.

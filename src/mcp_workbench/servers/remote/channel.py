@@ -20,6 +20,7 @@ from msgspec import Raw
 from ...errors import RpcError, Unanswered
 from ...wire import messages
 from ...wire.lines import Piece
+from ...wire.peer import Limit
 from .failures import BadStatus, Cut, Refused, ServerTrouble, TooLong
 from .site import Site
 
@@ -76,11 +77,13 @@ class Channel(ABC):
         *params: Piece,
         id: bytes | None = None,
         on_progress: Callable[[Raw], None] | None = None,
+        limit: Limit | None = None,
         cancel: bool = True,
     ) -> Raw:
         """The result of a request. Raises RpcError, or one of `failures`.
 
-        Cancelling the wait cancels the request at the other end (unless `cancel` is false).
+        Cancelling the wait cancels the request at the other end (unless `cancel` is false). A `limit` is
+        not kept here: RemoteServer keeps its calls' own.
         """
 
     def send(self, *message: Piece) -> None:

@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from ...wire import messages
 from ...wire.lines import Piece
+from ...wire.peer import Limit
 from .channel import Channel, Listener
 from .events import EventStream
 from .failures import Cut, Refused, SessionLost
@@ -38,6 +39,7 @@ class SseChannel(Channel):
         *params: Piece,
         id: bytes | None = None,
         on_progress: Callable[[Raw], None] | None = None,
+        limit: Limit | None = None,
         cancel: bool = True,
     ) -> Raw:
         if self._ended:

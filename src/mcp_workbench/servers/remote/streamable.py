@@ -17,6 +17,7 @@ from msgspec import Raw
 from ...errors import RpcError, Unanswered
 from ...wire import messages
 from ...wire.lines import Piece
+from ...wire.peer import Limit
 from .channel import Channel, Listener
 from .events import EventStream, is_stream
 from .failures import Cut, NotReached, Refused, ServerTrouble, SessionLost
@@ -69,6 +70,7 @@ class StreamableChannel(Channel):
         *params: Piece,
         id: bytes | None = None,
         on_progress: Callable[[Raw], None] | None = None,
+        limit: Limit | None = None,
         cancel: bool = True,
     ) -> Raw:
         await self._announcements()

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.launch import SERVERS
+
+from .commands import Place
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def written(place: Place) -> dict[str, Any]:
+    return json.loads((place.project / "workbench-config.json").read_text())["toolboxes"]
+
+
+def test_a_new_toolbox_and_its_new_servers_work_at_once(place: Place) -> None:
+    assert place.run("new", "toolbox", "dev", "--description", "For work").returncode == 0
+    echo = [sys.executable, "-S", str(SERVERS / "echo.py")]
+    done = place.run("new", "server", "dev/echo", "--env", "A=b", "--", *echo)
+    assert done.returncode == 0
+    assert "mcp-workbench doctor dev" in done.stdout
+    assert place.run("new", "server", "dev/mine", "--path", "./tools").returncode == 0
+    assert place.run("new", "tool", "greet").returncode == 0
+    assert written(place)["dev"]["mcpServers"]["echo"]["env"] == {"A": "b"}
+    assert place.run("call", "dev/mine/greet", "who=Ann").stdout == "Hello, Ann!\n"
+    assert place.run("doctor", "dev").returncode == 0
+
+
+def test_a_secret_of_a_new_server_is_not_written(place: Place) -> None:
+    place.run("new", "toolbox", "dev", "--description", "x")
+    done = place.run("new", "server", "dev/s", "--env", "API_KEY=geheim1", "--", "npx", "-y", "s")
+    assert "export API_KEY=…" in done.stdout
+    assert written(place)["dev"]["mcpServers"]["s"]["env"] == {"API_KEY": "${API_KEY}"}
+
+
+def test_what_is_there_is_not_replaced_and_what_is_wrong_is_not_written(place: Place) -> None:
+    place.run("new", "toolbox", "dev", "--description", "x")
+    before = written(place)
+    for arguments, said in (
+        (["toolbox", "dev", "--description", "y"], "is in"),
+        (["toolbox", "a b", "--description", "y"], "a b"),
+        (["server", "dve/s", "--url", "https://x"], "Did you mean 'dev'?"),
+        (["server", "dev/s", "--url", "no address"], "url"),
+    ):
+        done = place.run("new", *arguments)
+        assert done.returncode == 1
+        assert said in done.stderr
+    assert place.run("new", "server", "dev/s").returncode == 2
+    assert written(place) == before
+
+
+def test_a_file_that_is_not_trusted_is_not_written_into(place: Place) -> None:
+    (place.project / "workbench-config.json").write_text('{"toolboxes": {}}')
+    done = place.run("new", "toolbox", "dev", "--description", "x")
+    assert done.returncode == 1
+    assert "not trusted" in done.stderr

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.launch import child, configuration, toolbox, write_config
+
+from .commands import Place, at_terminal
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    place = Place(tmp_path)
+    config = configuration(
+        dev=toolbox(description="Development", echo=child("echo")),
+        web=toolbox(description="The web", gone={"command": "uvx", "args": ["nothing"]}),
+    )
+    place.environ["WORKBENCH_CONFIG"] = str(write_config(tmp_path, config))
+    return place
+
+
+def test_toolboxes_are_listed_without_starting_anything(place: Place) -> None:
+    done = place.run("toolboxes")
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        "TOOLBOX  SERVERS  DESCRIPTION",
+        "dev      echo     Development",
+        "web      gone     The web",
+    ]
+    listed = json.loads(place.run("toolboxes", "--json").stdout)["toolboxes"]
+    assert listed[0] == {"name": "dev", "description": "Development", "servers": ["echo"]}
+
+
+def test_without_toolboxes_the_next_step_is_named(place: Place, tmp_path: Path) -> None:
+    empty = write_config(tmp_path, {"toolboxes": {}}, "empty.json")
+    assert "mcp-workbench init" in place.run("toolboxes", "--config", str(empty)).stdout
+
+
+def test_the_tools_of_a_toolbox_are_listed_as_they_are_called(place: Place) -> None:
+    done = place.run("tools", "dev")
+    assert done.returncode == 0
+    assert "dev/echo/slow(): Does slow" in done.stdout.splitlines()
+    assert "\x1b" not in done.stdout
+
+
+def test_schemas_and_json_are_whole_definitions(place: Place) -> None:
+    assert '"inputSchema"' in place.run("tools", "dev", "--schema").stdout
+    listed = json.loads(place.run("tools", "dev", "--json").stdout)
+    assert {"toolbox": "dev", "server": "echo", "name": "slow"}.items() <= listed["tools"][1].items() or any(
+        each["name"] == "slow" for each in listed["tools"]
+    )
+    assert listed["servers"][0]["failure"] is None
+
+
+def test_a_server_that_fails_leaves_the_others_and_status_1_and_says_how_to_install_what_is_missing(
+    place: Place,
+) -> None:
+    done = place.run("tools", PATH="/usr/bin:/bin")
+    assert done.returncode == 1
+    assert "dev/echo/slow(): Does slow" in done.stdout
+    assert "✗ web/gone" in done.stderr
+    assert "command not found: 'uvx'" in done.stderr
+    assert "→ Install uv (uvx comes with it): " in done.stderr
+
+
+def test_a_toolbox_with_a_typing_error_is_guessed(place: Place) -> None:
+    done = place.run("tools", "dve")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "Toolbox 'dve' not found. Did you mean 'dev'?" in done.stderr
+
+
+def test_a_command_with_a_typing_error_is_guessed(place: Place) -> None:
+    done = place.run("toolbxes")
+    assert done.returncode == 2
+    assert "Did you mean 'toolboxes'" in done.stderr
+
+
+def test_at_a_terminal_each_server_is_told_as_it_settles(place: Place, tmp_path: Path) -> None:
+    config = place.environ["WORKBENCH_CONFIG"]
+    seen = at_terminal(tmp_path, "tools", "dev", WORKBENCH_CONFIG=config)
+    assert seen.status == 0
+    assert "dev/echo  0." in seen.screen
