@@ -6,12 +6,15 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ARGS ?=
 
-.PHONY: help run test check format lock clean
+.PHONY: help run demo test check format bench bench-search soak lock clean
 
 help:
-	@echo "make run     set up and run a short session on the embedded default"
+	@echo "make run     set up and serve the embedded default over HTTP (Ctrl-C ends it)"
+	@echo "make demo    a short session on the embedded default, printed as it goes"
 	@echo "make test    set up and run the tests (ARGS=… is passed to pytest)"
 	@echo "make check   formatting, lint, types and layering"
+	@echo "make bench   measure it beside others (ARGS=--quick for a minute's worth)"
+	@echo "make soak    faults at random for an hour (ARGS=SECONDS for another time)"
 	@echo "make format  rewrite the sources in the house format"
 	@echo "make lock    resolve the dependencies anew"
 
@@ -23,8 +26,12 @@ $(READY): requirements-dev.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+# The embedded default, whatever configuration the user has.
 run: $(READY)
-	@$(BIN)/python -m mcp_workbench demo
+	@WORKBENCH_CONFIG= XDG_CONFIG_HOME=$(abspath $(VENV))/no-config $(BIN)/mcp-workbench serve --http $(ARGS)
+
+demo: $(READY)
+	@$(BIN)/mcp-workbench demo
 
 test: $(READY)
 	@$(BIN)/python -m pytest $(ARGS)
@@ -34,6 +41,15 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/pyright
+
+bench: $(READY)
+	@$(BIN)/python -m bench $(ARGS)
+
+bench-search: $(READY)
+	@$(BIN)/python -m bench.search $(ARGS)
+
+soak: $(READY)
+	@$(BIN)/python -m tests.faults.soak $(ARGS)
 
 format: $(READY)
 	$(BIN)/ruff format .

@@ -279,7 +279,9 @@ async def serve(config: Config, *, asked_for: bool = True) -> None:
     finally:
         life.end()
         await workbench.close()
-        os.set_blocking(writing, True)
+        for descriptor in (reading, writing):  # a terminal's are our shell's as well
+            with contextlib.suppress(OSError):
+                os.set_blocking(descriptor, True)
 
 
 def _on_signals(end: asyncio.Event, life: Life) -> asyncio.Event:

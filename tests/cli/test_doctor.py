@@ -79,13 +79,6 @@ def test_a_port_in_use_is_a_note(place: Place) -> None:
         assert found(place)[f"port: {listen}"]["state"] == "note"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_log_that_cannot_be_written_is_a_problem(place: Place) -> None:
-    configured(place)
-    (place.project / "log").mkdir(mode=0o500)
-    assert found(place, status=1)[f"log: {place.project}/log/ToolBox.log"]["state"] == "problem"
-
-
 def test_a_log_whose_folder_is_a_file_is_a_problem(place: Place) -> None:
     configured(place)
     (place.project / "log").write_text("")

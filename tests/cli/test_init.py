@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mcp_workbench.config.folders import user_config
 from tests.clients.home import SECRETS, lay_out
 
 from .commands import Place, at_terminal
@@ -94,9 +95,9 @@ def test_one_file_can_be_named_and_one_toolbox_and_another_place(furnished: Plac
 
 def test_the_users_own_file_can_be_written(furnished: Place) -> None:
     assert furnished.run("init", "--yes", "--user", "--no-proof").returncode == 0
-    assert (furnished.home / ".config" / "mcp-workbench" / "workbench-config.json").exists() or (
-        furnished.home / "Library"
-    ).exists()
+    outcome = json.loads(furnished.run("init", "--yes", "--user", "--no-proof", "--json").stdout)
+    assert outcome["config"] == user_config(furnished.environ)
+    assert not (furnished.project / "workbench-config.json").exists()
 
 
 def test_without_any_server_there_is_a_tool_of_ones_own_to_begin_with(place: Place) -> None:

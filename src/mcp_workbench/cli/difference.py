@@ -14,5 +14,6 @@ _COLOURS = {"+": typer.colors.GREEN, "-": typer.colors.RED, "@": typer.colors.CY
 def print_difference(lines: Iterable[str]) -> None:
     for line in lines:
         typer.secho(
-            plain(line.expandtabs(4)), fg=None if line.startswith(("+++", "---")) else _COLOURS.get(line[:1])
+            plain(line.replace("\t", "    ")),
+            fg=None if line.startswith(("+++", "---")) else _COLOURS.get(line[:1]),
         )

@@ -28,6 +28,8 @@ _B = 0.5
 """How much a long definition is discounted."""
 _RELATED = 0.5
 """What a match of a related word is worth, times its nearness."""
+_COMMON = 100
+"""A related word that more tools have, and more than 4 in 100, says too little for what it costs."""
 _NAMED = 0.2
 """What a tool gains whose whole name is in the question."""
 _LIKELY = 8
@@ -168,8 +170,9 @@ class Index:
         """The words of the tools that can stand for a word of the question, and what they are worth."""
         if term in self._postings:
             yield term, 1.0
+        most = max(_COMMON, len(self) // 25)
         for word, nearness in neighbours(term):
-            if word in self._postings:
+            if 0 < len(self._postings.get(word, ())) <= most:
                 yield word, _RELATED * nearness
 
     def _rarity(self, term: str) -> float:

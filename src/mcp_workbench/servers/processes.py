@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -60,7 +61,7 @@ class Processes:
         order = {"start": number, "path": path, "argv": list(argv), "env": dict(env), "cwd": cwd}
         theirs = (child_in, child_out, child_err)
         try:
-            socket.send_fds(self._link, [json.dumps(order).encode() + b"\n"], theirs)
+            self._send(order, theirs)
             pid = await started
         except BaseException as error:
             for descriptor in (stdin, stdout, stderr):
@@ -92,9 +93,22 @@ class Processes:
         await gone
 
     def _order(self, **order: int) -> None:
-        if self._link is not None:
-            with contextlib.suppress(OSError):
-                self._link.sendall(json.dumps(order).encode() + b"\n")
+        with contextlib.suppress(OSError):  # it is gone, and they with it
+            self._send(order)
+
+    def _send(self, order: Mapping[str, object], descriptors: Sequence[int] = ()) -> None:
+        """Raises OSError where the watchdog is gone."""
+        link = self._link
+        if link is None:
+            raise BrokenPipeError
+        rest = json.dumps(order).encode() + b"\n"
+        while rest:
+            try:
+                rest = rest[socket.send_fds(link, [rest], descriptors) if descriptors else link.send(rest) :]
+                descriptors = ()
+            except BlockingIOError:
+                # Event loops make what they watch non-blocking. The watchdog reads at once; we can wait.
+                select.select((), (link,), ())
 
     def _start_watchdog(self) -> socket.socket:
         ours, theirs = socket.socketpair()

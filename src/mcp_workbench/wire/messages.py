@@ -67,7 +67,10 @@ def read(line: Line) -> Message:
         message = _decode(line)
     except msgspec.ValidationError as error:
         # The decoder stops at the first surprise; what follows it may not even be JSON.
-        _check_json(line)
+        try:
+            _check_json(line)
+        except RecursionError:
+            raise TooDeep(members(line).get("id", b"")) from None
         raise NotAMessage(str(error)) from None
     except (msgspec.DecodeError, RecursionError):
         message = _read_leniently(line)
