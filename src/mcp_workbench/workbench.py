@@ -31,8 +31,8 @@ from .servers.call import Call
 from .servers.child import ChildServer
 from .servers.folder import FolderServer, InnerCall
 from .servers.processes import Processes
-from .servers.tool import Tool
 from .servers.remote.server import RemoteServer
+from .servers.tool import Tool
 from .toolbox import Toolbox
 
 MOST_CALLS_DEEP = 16
@@ -97,14 +97,17 @@ class Workbench:
         server = self._find(call)
         if server.config.pinned:
             self._heed_pins()
-        if server.connected:
-            await self._tool(server, ref)
+        tool = server.tools.get(ref.name)
+        if tool is None and server.connected:
+            tool = await self._look_up(server, ref)
         call.id = new_id()
         began, clock = time.time(), time.perf_counter()
         error: str | None = None
         try:
-            await server.connect()
-            tool = await self._tool(server, ref)
+            if not server.connected:
+                await server.connect()
+                tool = await self._look_up(server, ref)
+            assert tool is not None
             result = Result(await server.call(tool, call), server.modern)
             error = result.error_text
             return result
@@ -191,8 +194,9 @@ class Workbench:
         await self._processes.close()
         self.journal.close()
 
-    async def _tool(self, server: Server, ref: ToolRef) -> Tool:
-        tool = server.tools.get(ref.name) or await server.find(ref.name)
+    async def _look_up(self, server: Server, ref: ToolRef) -> Tool:
+        """Raises CallRefused where the server, connected as it is, does not offer the tool."""
+        tool = await server.find(ref.name)
         if tool is not None:
             return tool
         if ref.name in server.withheld:

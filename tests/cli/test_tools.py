@@ -81,3 +81,21 @@ def test_at_a_terminal_each_server_is_told_as_it_settles(place: Place, tmp_path:
     seen = at_terminal(tmp_path, "tools", "dev", WORKBENCH_CONFIG=config)
     assert seen.status == 0
     assert "dev/echo  0." in seen.screen
+
+
+def test_tools_are_searched_for_by_words_the_best_first(place: Place) -> None:
+    done = place.run("tools", "dev", "--search", "slow", "--limit", "1")
+    assert done.stdout == "dev/echo/slow(): Does slow\n"
+    assert place.run("tools", "dev", "--search", "xylophone").stdout == ""
+
+
+def test_tokens_are_counted_of_every_toolbox_and_of_everything_up_front(place: Place) -> None:
+    done = place.run("toolboxes", "--tokens", "--json")
+    assert done.returncode == 1  # one of its servers is not there
+    outcome = json.loads(done.stdout)
+    dev, web = outcome["toolboxes"]
+    assert dev["json"] > dev["signatures"] > 0
+    assert (web["tools"], web["tools_alone"]) == (0, 0)
+    assert outcome["everything"] == dev["tools_alone"]
+    assert outcome["workbench"] > 0
+    assert "Tokens are estimated" in place.run("toolboxes", "--tokens").stdout

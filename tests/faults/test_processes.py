@@ -67,7 +67,7 @@ def test_row_4_a_child_that_exits_at_its_start(rows: Rows, tmp_path: Path) -> No
     bench = rows({"exits": counted, "echo": child("echo")}, opened=False)
     with within(2):
         listing = bench.client.open("dev")
-    bench.refused("exits", listing, "status 4", "fatal: no licence")
+    bench.refused("exits", listing, "status 4", "fatal: no licence", "tries again")
     # Once with each era's greeting, since it may have died of the modern one, and not again in that open.
     assert starts_in(tmp_path / "starts") == 2
     with within(2):

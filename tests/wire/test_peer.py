@@ -181,3 +181,16 @@ def test_requests_and_notifications_reach_the_receiver_and_junk_does_too() -> No
         assert other.receiver.junk == [b"junk", b"(overlong)"]
 
     with_peer(work)
+
+
+def test_a_request_of_which_nothing_was_read_is_known_when_the_other_end_goes_away() -> None:
+    async def work(other: OtherEnd) -> None:
+        seen = asking(other)
+        await other.next()
+        unseen = [asking(other) for _ in range(3)]
+        await asyncio.sleep(0)
+        other.hang_up()
+        ends = await asyncio.gather(seen, *unseen, return_exceptions=True)
+        assert [isinstance(end, PeerClosed) and end.unread for end in ends] == [False, True, True, True]
+
+    with_peer(work)

@@ -10,13 +10,13 @@ from .connect import connect, disconnect
 from .demo import demo
 from .doctor import doctor
 from .init import init
+from .login import login
 from .logs import logs
 from .new import new
 from .pin import pin
 from .serve import serve
 from .toolboxes import toolboxes
 from .tools import tools
-from .login import login
 from .trust import trust
 
 

@@ -23,6 +23,10 @@ def tools(
     toolbox: Annotated[
         str | None, typer.Argument(help="The toolbox; else all of them.", autocompletion=complete_toolbox)
     ] = None,
+    search: Annotated[
+        str | None, typer.Option(metavar="WORDS", help="Only those that fit, the best first.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many of them.")] = 10,
     schema: Annotated[bool, typer.Option("--schema", help="Print whole definitions.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print definitions as JSON.")] = False,
     config: Annotated[str | None, typer.Option(metavar="PATH", help="The configuration file.")] = None,
@@ -34,6 +38,8 @@ def tools(
     except NotFound as problem:
         fail(str(problem))
     definitions, outcomes = asyncio.run(_look(used, names))
+    if search is not None:
+        definitions = _found(definitions, search, limit)
     if as_json:
         print_json({"tools": definitions, "servers": [each.as_json() for each in outcomes]})
     else:
@@ -49,6 +55,16 @@ async def _look(config: Config, names: list[str]) -> tuple[list[dict[str, Any]],
         outcomes = await session.open(names, progress_line)
         entries = [entry for name in names for entry in session.workbench.toolboxes[name].entries()]
         return [_decode(msgspec.json.encode(entry)) for entry in entries], outcomes
+
+
+def _found(definitions: list[dict[str, Any]], words: str, limit: int) -> list[dict[str, Any]]:
+    """As find_tools would have them."""
+    from ..search import Index
+
+    by_ref = {_ref(each): each for each in definitions}
+    index = Index()
+    index.put(("", ""), list(by_ref.items()))
+    return [by_ref[ref] for ref, _ in index.find(words, limit)]
 
 
 def _ref(definition: dict[str, Any]) -> ToolRef:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from math import log
 from typing import Any, NamedTuple
@@ -37,8 +37,12 @@ _LIKELY = 8
 _STEPS = 3
 _STEP = 3
 """So many clauses, of so many words each, make a question of several steps."""
+_VISITS = 8_000
+"""Tools that are visited, word by word, for one question; then words are looked up in few."""
+_FEW = 400
 _CACHED = 1_000_000
 """Gains that are kept, of some 70 bytes each."""
+_WORDS = 20_000
 _TERMS = 200
 """Of a question; what comes after them is not read."""
 
@@ -59,6 +63,7 @@ class Index:
         self._members: dict[Key, list[int]] = {}
         self._postings: dict[str, dict[int, float]] = {}
         self._total = 0.0
+        self._known: dict[str, list[tuple[str, float]]] = {}
         self._cache: dict[str, dict[int, float]] = {}
         self._cached = 0
 
@@ -94,7 +99,7 @@ class Index:
     def likely(self, query: str, count: int, allowed: Allowed | None) -> dict[int, float]:
         """Scores by number, of those that were the best before names and steps were looked at."""
         counts = Counter(terms(query)[:_TERMS])
-        scores = self.scores(counts)
+        scores = self.scores(counts, allowed)
         best = {number: scores[number] for number in self.best(scores, count, allowed)}
         return self._named(self._by_steps(best, query), counts)
 
@@ -103,14 +108,36 @@ class Index:
         assert entry is not None
         return entry.ref
 
-    def scores(self, counts: Mapping[str, int]) -> list[float]:
-        """What each tool, by number, has for these words."""
+    def scores(self, counts: Mapping[str, int], allowed: Allowed | None = None) -> list[float]:
+        """What each tool, by number, has for these words.
+
+        Among very many tools the commonest words cost most and tell least, so they are looked up in those
+        tools alone that are the best by the other words.
+        """
         scores = [0.0] * len(self._entries)
-        for term, count in counts.items():
-            factor = _repeated(count)
+        left = _VISITS
+        rest: list[str] = []
+        for cost, term in sorted((self._cost(term), term) for term in counts):
+            left -= cost
+            if left < 0 and left + cost < _VISITS:
+                rest.append(term)
+                continue
+            factor = _repeated(counts[term])
             for number, gain in self._gains(term).items():
                 scores[number] += factor * gain
-        return scores
+        if not rest:
+            return scores
+        few = dict.fromkeys(self.best(scores, _FEW, allowed), 0.0)
+        complete = [0.0] * len(scores)
+        for number in few:
+            complete[number] = scores[number]
+        for term in rest:
+            for number, gain in self._gains(term, few).items():
+                complete[number] += _repeated(counts[term]) * gain
+        return complete
+
+    def _cost(self, term: str) -> int:
+        return sum(len(self._postings[word]) for word, _ in self._ways(term))
 
     def best(self, scores: list[float], count: int, allowed: Allowed | None) -> list[int]:
         """The numbers of the best that are allowed. Few are asked about: most would be asked in vain."""
@@ -140,40 +167,51 @@ class Index:
             self._postings.setdefault(term, {})[number] = weight
         return number
 
-    def _gains(self, term: str) -> dict[int, float]:
-        """Kept until the tools change, or until there is too much of it."""
+    def _gains(self, term: str, among: Mapping[int, float] | None = None) -> dict[int, float]:
+        """What tools gain by a word. Kept until the tools change, or until there is too much of it."""
         found = self._cache.get(term)
-        if found is None:
-            if self._cached > _CACHED:
+        if found is not None:
+            return (
+                found if among is None else {number: found[number] for number in among.keys() & found.keys()}
+            )
+        found = self._weigh(term, among)
+        if among is None:
+            if self._cached > _CACHED or len(self._cache) > _WORDS:
                 self._clear()
-            found = self._cache[term] = self._weigh(term)
+            self._cache[term] = found
             self._cached += len(found)
         return found
 
     def _clear(self) -> None:
+        self._known.clear()
         self._cache.clear()
         self._cached = 0
 
-    def _weigh(self, term: str) -> dict[int, float]:
+    def _weigh(self, term: str, among: Mapping[int, float] | None) -> dict[int, float]:
         """For each tool the better of the word itself and a related one: they count as one word."""
         best: dict[int, float] = {}
         base, slope, lengths = _K1 * (1 - _B), _K1 * _B * len(self) / max(self._total, 1.0), self._lengths
         for word, worth in self._ways(term):
             worth *= self._rarity(word)
-            for number, weight in self._postings[word].items():
+            posting = self._postings[word]
+            for number in posting if among is None else among.keys() & posting.keys():
+                weight = posting[number]
                 gain = worth * weight / (weight + base + slope * lengths[number])
                 if number not in best or gain > best[number]:
                     best[number] = gain
         return best
 
-    def _ways(self, term: str) -> Iterator[tuple[str, float]]:
+    def _ways(self, term: str) -> list[tuple[str, float]]:
         """The words of the tools that can stand for a word of the question, and what they are worth."""
-        if term in self._postings:
-            yield term, 1.0
-        most = max(_COMMON, len(self) // 25)
-        for word, nearness in neighbours(term):
-            if 0 < len(self._postings.get(word, ())) <= most:
-                yield word, _RELATED * nearness
+        ways = self._known.get(term)
+        if ways is None:
+            ways = [(term, 1.0)] if term in self._postings else []
+            most = max(_COMMON, len(self) // 25)
+            for word, nearness in neighbours(term):
+                if 0 < len(self._postings.get(word, ())) <= most:
+                    ways.append((word, _RELATED * nearness))
+            self._known[term] = ways
+        return ways
 
     def _rarity(self, term: str) -> float:
         having = len(self._postings[term])
@@ -188,9 +226,8 @@ class Index:
         for step in steps:
             gained = dict.fromkeys(scores, 0.0)
             for term, count in step.items():
-                factor, gains = _repeated(count), self._gains(term)
-                for number in scores.keys() & gains.keys():
-                    gained[number] += factor * gains[number]
+                for number, gain in self._gains(term, scores).items():
+                    gained[number] += _repeated(count) * gain
             most = max(gained.values()) or 1.0
             best = {number: max(best[number], gain / most) for number, gain in gained.items()}
         most = max(scores.values())

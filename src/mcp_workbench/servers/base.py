@@ -106,7 +106,8 @@ class Server(ABC):
             self._finished()
 
     async def refresh(self) -> None:
-        """See whether the listing still holds, where that can be seen at once."""
+        """See whether the listing still holds. Most servers tell by themselves when it does not."""
+        return
 
     async def find(self, name: str) -> Tool | None:
         """The tool that is offered by this name now."""
@@ -120,7 +121,8 @@ class Server(ABC):
                 await self.connect()
             if call.parent is not None:
                 return await self._call_in_time(tool, call)
-            await self._slots.take()
+            if not self._slots.take_at_once():
+                await self._slots.take()
             try:
                 return await self._call_in_time(tool, call)
             finally:

@@ -16,10 +16,16 @@ class Slots:
         self._taken = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
-    async def take(self) -> None:
-        """Wait for a place, first come first served. Raises Unanswered where the queue is full."""
+    def take_at_once(self) -> bool:
+        """A place, where one is free."""
         if self._taken < self._places:
             self._taken += 1
+            return True
+        return False
+
+    async def take(self) -> None:
+        """Wait for a place, first come first served. Raises Unanswered where the queue is full."""
+        if self.take_at_once():
             return
         if len(self._waiting) >= self._queue:
             raise Unanswered(

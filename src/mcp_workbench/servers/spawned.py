@@ -186,7 +186,7 @@ class SpawnedServer(Server):
 
     async def _died(self) -> str:
         assert self._link is not None
-        return f"{await self._link.epitaph()} before it could be used"
+        return f"{await self._link.epitaph()} before it could be used; the next call or opening tries again"
 
     async def _disconnect(self) -> None:
         link, self._link = self._link, None

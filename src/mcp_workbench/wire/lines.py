@@ -239,17 +239,21 @@ class LineWriter:
             os.close(self._fd)
 
     def _enqueue(self, parts: Sequence[Piece], written: int) -> None:
+        """Note what was written, and keep what was not."""
+        size = sum(map(len, parts))
+        self.written += size
+        if written == size:
+            return
         idle = not self._queue
         for part in parts:
             view = memoryview(part)
-            self.written += view.nbytes
             if written >= view.nbytes:
                 written -= view.nbytes
                 continue
             self._queue.append(view[written:])
             self.waiting += view.nbytes - written
             written = 0
-        if self._queue and idle:
+        if idle:
             self._loop.add_writer(self._fd, self._writable)
         if self.waiting > self._high and not self._full:
             self._full = True
