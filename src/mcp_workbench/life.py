@@ -72,6 +72,7 @@ class Life:
             reload_error=self.problem,
             calls=self._workbench.calls,
             errors=self._workbench.errors,
+            skipped=self._workbench.skipped,
             log_dropped=self._workbench.journal.dropped,
         )
 

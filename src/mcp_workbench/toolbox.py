@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import msgspec
 from msgspec import Raw
@@ -22,6 +22,32 @@ _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 Detail = Literal["json", "signature"]
 
 
+class _Kept(NamedTuple):
+    """A listing, and what it was made of."""
+
+    config: ToolboxConfig
+    tools: list[dict[str, Tool]]
+    problems: list[str]
+    notes: list[str] | None
+    text: bytes
+
+    def holds(
+        self,
+        config: ToolboxConfig,
+        tools: list[dict[str, Tool]],
+        problems: list[str],
+        notes: list[str] | None,
+    ) -> bool:
+        """A server replaces its tools as a whole, so that only the very same ones need no second look."""
+        return (
+            config is self.config
+            and len(tools) == len(self.tools)
+            and all(one is other for one, other in zip(tools, self.tools, strict=True))
+            and problems == self.problems
+            and notes == self.notes
+        )
+
+
 class Toolbox:
     """`config` and `servers` are replaced together when the configuration is loaded anew."""
 
@@ -31,7 +57,7 @@ class Toolbox:
         self.opened = False
         self._openings = 0
         self._background: set[asyncio.Task[None]] = set()
-        self._kept: dict[Detail, tuple[object, bytes]] = {}
+        self._kept: dict[Detail, _Kept] = {}
 
     @property
     def usable(self) -> bool:
@@ -103,11 +129,10 @@ class Toolbox:
     def _written(self, detail: Detail, notes: list[str] | None = None) -> bytes:
         servers = self._listed()
         problems = self.failures + [note for server in servers for note in server.notes]
-        # A server replaces its tools as a whole, and what is the very same is not looked into.
-        state = (self.config, [server.tools for server in servers], problems, notes)
+        tools = [server.tools for server in servers]
         kept = self._kept.get(detail)
-        if kept is not None and kept[0] == state:
-            return kept[1]
+        if kept is not None and kept.holds(self.config, tools, problems, notes):
+            return kept.text
         entries = self.entries()
         listing: dict[str, object] = {
             "toolbox": self.config.name,
@@ -120,7 +145,7 @@ class Toolbox:
         if notes:
             listing["_notes"] = notes
         text = encode(listing)
-        self._kept[detail] = (state, text)
+        self._kept[detail] = _Kept(self.config, tools, problems, notes, text)
         return text
 
     def entries(self) -> list[dict[str, object]]:

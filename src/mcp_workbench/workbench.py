@@ -76,6 +76,11 @@ class Workbench:
             return self.toolboxes
         return {name: toolbox for name, toolbox in self.toolboxes.items() if name in scope}
 
+    @property
+    def skipped(self) -> int:
+        """Lines of servers that were no messages."""
+        return sum(server.skipped for server in self._servers())
+
     async def open(
         self, name: str, scope: Scope = None, on_settled: Callable[[Server], None] | None = None
     ) -> Toolbox:
@@ -98,7 +103,7 @@ class Workbench:
         if server.config.pinned:
             self._heed_pins()
         tool = server.tools.get(ref.name)
-        if tool is None and server.connected:
+        if tool is None and (server.connected or server.asleep):
             tool = await self._look_up(server, ref)
         call.id = new_id()
         began, clock = time.time(), time.perf_counter()

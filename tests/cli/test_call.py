@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,23 @@ schema = {
 def default(request):
     arguments = request.params.arguments
     return f"{sum(arguments['numbers'])} {arguments.get('unit', '')}".strip()
+"""
+
+
+WAIT = """\
+import asyncio, os, pathlib
+
+HERE = pathlib.Path(__file__).parent
+schema = {"name": "wait", "description": "Waits", "type": "object", "properties": {}}
+
+async def default(request):
+    (HERE / "new").write_text(str(os.getpid()))
+    (HERE / "new").rename(HERE / "started")
+    try:
+        await asyncio.sleep(600)
+    except asyncio.CancelledError:
+        (HERE / "cancelled").write_text("")
+        raise
 """
 
 
@@ -143,8 +161,9 @@ def test_progress_is_a_bar_at_a_terminal_and_nothing_elsewhere(place: Place, tmp
 
 
 def test_ctrl_c_cancels_the_call_downstream_and_leaves_nothing_running(place: Place) -> None:
+    (place.project / "tools" / "wait.py").write_text(WAIT)
     process = subprocess.Popen(
-        [*COMMAND, "call", "dev/echo/slow", "seconds:=600"],
+        [*COMMAND, "call", "dev/mine/wait"],
         cwd=place.project,
         env=place.environ,
         stdout=subprocess.PIPE,
@@ -152,7 +171,8 @@ def test_ctrl_c_cancels_the_call_downstream_and_leaves_nothing_running(place: Pl
         text=True,
     )
     try:
-        time.sleep(2)  # until it is under way; should it not be, the rest holds all the same
+        _until((place.project / "tools" / "started").exists)
+        worker = int((place.project / "tools" / "started").read_text())
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=PATIENCE)
     finally:
@@ -160,6 +180,15 @@ def test_ctrl_c_cancels_the_call_downstream_and_leaves_nothing_running(place: Pl
         process.wait()
     assert process.returncode == 130
     assert errors.strip() == "Cancelled."
+    assert (place.project / "tools" / "cancelled").exists()
     log = place.project / "log" / "ToolBox.log"
     assert json.loads(log.read_text())["err"] == "cancelled"
-    assert not os.path.exists(f"/proc/{process.pid}")
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
+
+
+def _until(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

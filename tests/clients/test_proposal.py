@@ -47,3 +47,9 @@ def test_what_the_configuration_has_already_is_left_out() -> None:
     proposal = Proposal([found("git"), found("git", command="other")], existing)
     assert [each.name for each in proposal.servers] == ["git-cursor"]
     assert [each.name for each in proposal.known] == ["git"]
+
+
+def test_a_server_whose_secret_has_another_variable_now_is_still_the_same() -> None:
+    existing = {"toolboxes": {"mine": {"mcpServers": {"git": {"command": "git", "env": {"A": "${A}"}}}}}}
+    renewed = found("git", command="git", env={"A": "${A_2}"})
+    assert Proposal([renewed], existing).servers == []

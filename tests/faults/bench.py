@@ -193,7 +193,7 @@ class Bench:
 
 
 class Rows:
-    """Starts a bench for a row: `bench = rows(echo=child("echo"))`; ends them all when the row ends."""
+    """Starts a bench for a row: `bench = rows({"echo": child("echo")})`; ends them all when the row ends."""
 
     def __init__(self, launcher: Launcher) -> None:
         self.launcher = launcher

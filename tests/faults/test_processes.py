@@ -133,8 +133,7 @@ def test_row_8_a_child_that_leaves_right_after_the_handshake(rows: Rows, tmp_pat
     assert "no time to stay" in reasons[0]
     assert "the next attempt is possible in" in reasons[-1]
     assert "no time to stay" in reasons[-1]
-    (line,) = {line["stat"] for line in bench.log("dev/fleeting/hello")}
-    assert (line, len(bench.log("dev/fleeting/hello"))) == ("error", 12)
+    bench.logged("dev/fleeting/hello", count=12)
 
 
 def test_row_8_the_pause_grows_and_ends() -> None:

@@ -74,5 +74,7 @@ def test_row_33_kill_9_while_logging(rows: Rows) -> None:
 
 def test_row_34_a_soak_of_random_faults(tmp_path: Path) -> None:
     """In a short form; `make soak` runs it for hours."""
-    done = soak(tmp_path, seconds=20, seed=int(time.time()))
+    seed = int(time.time())
+    print(f"seed {seed}")  # shown where it fails
+    done = soak(tmp_path, seconds=20, seed=seed)
     assert sum(done.values()) > 10

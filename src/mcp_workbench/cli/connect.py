@@ -16,6 +16,8 @@ from ..clients.change import Backups, Change, ChangedSince, read
 from ..clients.client import ClientFile, Home
 from ..clients.discovery import Discovery
 from ..clients.known import BY_NAME, CLIENTS, our_entry
+from ..clients.proposal import shape
+from ..clients.standing import Standing
 from ..config import Config
 from ..errors import WorkbenchError
 from .difference import print_difference
@@ -195,11 +197,11 @@ def _imported(file: ClientFile, config: Config) -> Iterator[str]:
     if config.path is None:
         return
     toolboxes: dict[str, dict[str, Any]] = jsonc.parse(read(config.path) or "{}")["toolboxes"]
-    entries = [entry for body in toolboxes.values() for entry in body.get("mcpServers", {}).values()]
+    entries = {shape(entry) for body in toolboxes.values() for entry in body.get("mcpServers", {}).values()}
     base = os.path.dirname(config.path)
     for keep_secrets in (False, True):
         for each in Discovery(os.environ, os.getcwd(), base, keep_secrets=keep_secrets).servers:
-            if each.path == file.path and each.project == file.project and each.entry in entries:
+            if each.path == file.path and each.project == file.project and shape(each.entry) in entries:
                 yield each.name
 
 
@@ -212,31 +214,3 @@ def _list(as_json: bool) -> None:
     else:
         rows = [(each.client, each.title, each.state, each.path) for each in found]
         print_table(("CLIENT", "", "WORKBENCH", "FILE"), rows)
-
-
-class Standing(msgspec.Struct):
-    """How a client's file stands to us."""
-
-    client: str
-    title: str
-    path: str
-    here: bool
-    entry: str | None = None
-    command: str | None = None
-    problem: str | None = None
-
-    @classmethod
-    def of(cls, file: ClientFile, home: Home) -> Standing:
-        here = file.exists or (file.project is None and file.client.is_here(home))
-        standing = cls(file.client.name, file.client.title, file.path, here)
-        try:
-            if (ours := file.our_entry()) is not None:
-                standing.entry = ours[0]
-                standing.command = str(ours[1].get("command"))
-        except WorkbenchError as problem:
-            standing.problem = str(problem)
-        return standing
-
-    @property
-    def state(self) -> str:
-        return "cannot be read" if self.problem else "connected" if self.entry else "not connected"

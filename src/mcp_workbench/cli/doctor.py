@@ -8,7 +8,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 import typer
@@ -16,10 +16,10 @@ import typer
 from .. import __version__
 from ..clients.client import Home
 from ..clients.known import CLIENTS
-from ..config import ChildConfig, Config, configuration
+from ..clients.standing import Standing
+from ..config import ChildConfig, Config, ServerConfig, configuration
 from ..config.folders import state_folder
 from ..errors import ConfigError, WorkbenchError
-from .connect import Standing
 from .not_found import NotFound
 from .programs import USUAL, Program
 from .session import Session, Settled, complete_toolbox, fail, named
@@ -129,7 +129,7 @@ def _programs(config: Config | None) -> Iterator[Finding]:
             yield Finding("program", name, "note", "not on PATH; no server here needs it")
 
 
-def _configured(config: Config | None) -> Iterator[Any]:
+def _configured(config: Config | None) -> Iterator[ServerConfig]:
     if config is not None:
         for toolbox in config.toolboxes.values():
             yield from toolbox.servers.values()

@@ -16,11 +16,11 @@ HEAD = """\
 # Commands
 
 This page is made from the commands themselves; a test fails where the two differ, and
-`python -m mcp_workbench.cli.reference > docs/commands.md` writes it anew. `mcp-workbench COMMAND --help` says the
-same.
+`python -m mcp_workbench.cli.reference > docs/commands.md` writes it anew.
+`mcp-workbench COMMAND --help` says the same.
 
-`mcp-workbench` alone, or with `--config PATH`, serves MCP on standard input and output: that is what a client
-starts. It uses no command of this page.
+`mcp-workbench` alone, or with `--config PATH`, serves MCP on standard input and output: that is what
+a client starts. It uses no command of this page.
 
 | status | |
 |---|---|
@@ -30,11 +30,12 @@ starts. It uses no command of this page.
 | 130 | ended by Ctrl-C (`call`) |
 
 Which configuration is used: `--config`, else the variable `WORKBENCH_CONFIG`, else a trusted
-`./workbench-config.json`, else your own; see [configuration](configuration.md). `--json` prints data for programs
-on standard output, alone. Tables are cut to the width of a terminal, and coloured, only where there is one.
+`./workbench-config.json`, else your own; see [configuration](configuration.md). `--json` prints data
+for programs on standard output, alone. Tables are cut to the width of a terminal, and coloured, only
+where there is one.
 
-**Completion.** `mcp-workbench --install-completion` teaches your shell (bash, zsh, fish) the commands, their
-options, toolboxes and clients; `--show-completion` prints what it would install.
+**Completion.** `mcp-workbench --install-completion` teaches your shell (bash, zsh, fish) the commands,
+their options, toolboxes and clients; `--show-completion` prints what it would install.
 """
 
 

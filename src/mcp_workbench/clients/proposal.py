@@ -77,7 +77,7 @@ class Proposal:
         for server in found:
             if server.entry is None:
                 continue
-            if any(entry == server.entry for _, entry in there):
+            if any(shape(entry) == shape(server.entry) for _, entry in there):
                 self.known.append(server)
             else:
                 self._add(server, {name for name, _ in there})
@@ -114,6 +114,11 @@ class Proposal:
         )
         name = next(each for each in names if each not in taken)
         self.servers.append(Proposed(toolbox="", name=name, entry=server.entry, found=[server]))
+
+
+def shape(entry: object) -> bytes:
+    """The entry with all its variables alike: a secret that was renewed makes no other server."""
+    return re.sub(rb"\$\{\w+\}", b"${}", msgspec.json.encode(entry, order="sorted"))
 
 
 def _subject(server: Proposed) -> _Subject:

@@ -49,6 +49,8 @@ class Server(ABC):
         """What is offered, in the server's order."""
         self.withheld: dict[str, str] = {}
         """Tools that are there and not offered, and why."""
+        self.skipped = 0
+        """Lines of it that were no messages."""
         self.modern = False
         """The era it was found to live in when it was last connected."""
         self.listed = False
@@ -233,9 +235,12 @@ class Server(ABC):
 
     def _too_late(self, idle: bool) -> Unanswered:
         limits = self.config.limits
-        if idle:
-            return Unanswered(f"time-out: no progress for {limits.idle_timeout:g} s (limits.idleTimeout)")
-        return Unanswered(f"time-out: no answer within {limits.timeout:g} s (limits.timeout)")
+        what, setting = (
+            (f"no progress for {limits.idle_timeout:g} s", "idleTimeout")
+            if idle
+            else (f"no answer within {limits.timeout:g} s", "timeout")
+        )
+        return Unanswered(f"time-out: {what} (limits.{setting}; raise it for slow tools)")
 
 
 def _keeping_alive(

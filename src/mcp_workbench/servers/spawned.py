@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 from abc import abstractmethod
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, NamedTuple
@@ -21,16 +20,11 @@ from ..wire.messages import EMPTY_OBJECT, METHOD_NOT_FOUND, encode
 from ..wire.peer import Limit, Peer, PeerClosed, Request, TimedOut
 from .base import Server
 from .call import Call
-from .processes import Process, Processes, StartFailed
+from .link import Link
+from .processes import Processes, StartFailed
 from .restarts import STARTS, Restarts
 from .stderr import Stderr
 from .tool import Tool
-
-LAST_WORDS_TIME = 0.5
-"""Seconds to wait for a dead process's status and the rest of its stderr."""
-
-SIGN_OF_LIFE_TIME = 1.0
-"""Seconds that a server may take to show that it is alive, when it let a call time out."""
 
 RELIST_PAUSE = 0.1
 """Seconds between two listings of a server that keeps saying that its tools have changed.
@@ -46,40 +40,6 @@ class Program(NamedTuple):
     argv: list[str]
     env: Mapping[str, str]
     cwd: str | None
-
-
-class Link:
-    """One life of the process, and the conversation with it."""
-
-    def __init__(self, process: Process, peer: Peer, stderr: Stderr) -> None:
-        self.process = process
-        self.peer = peer
-        self.stderr = stderr
-        self.session: Session | None = None
-        self.cause = ""
-        """Why we ended it, where we did."""
-        self.doubt: asyncio.Task[None] | None = None
-        """While it is being found out whether it is still alive."""
-        self.busy = False
-        """Whether it died over a call; known when the first of those under way has failed."""
-
-    async def epitaph(self) -> str:
-        """How it ended, for an error message."""
-        if self.cause:
-            return f"the server was ended because {self.cause}"
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(LAST_WORDS_TIME):
-                await asyncio.shield(self.process.exited)
-                await asyncio.shield(self.stderr.ended)
-        if not self.process.exited.done():
-            return "the server closed its output"
-        status = self.process.exited.result()
-        if status >= 0:
-            return f"the server exited with status {status}"
-        try:
-            return f"the server was ended by {signal.Signals(-status).name}"
-        except ValueError:
-            return f"the server was ended by signal {-status}"
 
 
 class _Unread(Unanswered):
@@ -103,8 +63,6 @@ class SpawnedServer(Server):
         self._relisting = False
         self._stale = False
         self._telling = False
-        self.skipped = 0
-        """Lines that were no messages."""
 
     @abstractmethod
     def _program(self) -> Program:
@@ -253,15 +211,7 @@ class SpawnedServer(Server):
 
     async def _look_for_life(self, link: Link) -> None:
         """Not a word in all that time: slow, or stopped and of no use to the next call either."""
-        asked = asyncio.get_running_loop().time()
-        alive = True
-        try:
-            async with asyncio.timeout(SIGN_OF_LIFE_TIME):
-                await link.peer.request(b'"ping"', EMPTY_OBJECT, cancel=False)
-        except RpcError:
-            pass  # an answer all the same
-        except (PeerClosed, TimeoutError):
-            alive = link.peer.heard > asked
+        alive = await link.is_alive()
         link.doubt = None
         if link is self._link and not alive:
             link.cause = "it did not answer a ping after another call had timed out"
