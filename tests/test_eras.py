@@ -49,7 +49,7 @@ def test_initialize_with_a_revision_that_it_does_not_have_offers_the_latest(
 def test_ping_and_list_answer_before_the_handshake(workbench: Launcher) -> None:
     client = workbench(configuration())
     assert client.request("ping")["result"] == {}
-    assert len(client.request("tools/list")["result"]["tools"]) == 2
+    assert len(client.request("tools/list")["result"]["tools"]) == 3
 
 
 def test_a_legacy_list_has_nothing_of_the_modern_era(client: Client) -> None:
@@ -152,7 +152,7 @@ def test_a_modern_list_says_how_long_it_holds(client: Client) -> None:
     assert result["resultType"] == "complete"
     assert result["ttlMs"] >= 0
     assert result["cacheScope"] in ("public", "private")
-    assert [tool["name"] for tool in result["tools"]] == ["open_toolbox", "use_tool"]
+    assert [tool["name"] for tool in result["tools"]] == ["open_toolbox", "use_tool", "find_tools"]
 
 
 @pytest.mark.parametrize("method", ["server/discover", "tools/list", "tools/call"])

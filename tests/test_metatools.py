@@ -77,7 +77,7 @@ def tools(client: Client) -> dict[str, Any]:
 
 def test_there_are_two_tools_and_their_annotations_are_honest(client: Client) -> None:
     listed = tools(client)
-    assert list(listed) == ["open_toolbox", "use_tool"]
+    assert list(listed) == ["open_toolbox", "use_tool", "find_tools"]
     used, opened = listed["use_tool"]["annotations"], listed["open_toolbox"]["annotations"]
     assert (used["readOnlyHint"], used["destructiveHint"], used["openWorldHint"]) == (False, True, True)
     assert (opened["destructiveHint"], opened["idempotentHint"], opened["openWorldHint"]) == (

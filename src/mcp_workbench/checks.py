@@ -6,12 +6,12 @@ The usual case is one strict decode; only arguments that do not pass it are look
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from .errors import InvalidInvocation, InvalidParameters, available, unrecognized_keys
+from .errors import InvalidInvocation, InvalidParameters, ToolboxUnknown, available, unrecognized_keys
 from .names import ToolRef
 from .wire.messages import EMPTY_OBJECT, decode, members
 
@@ -22,6 +22,9 @@ _USE_HINTS = {"toolbox_name": _ROOT_HINT, "tool_name": _ROOT_HINT}
 _TOOL_HINTS = {"tool": "renamed to 'name'"}
 
 _PARTS = {"toolbox": "Toolbox", "server": "Server", "name": "Tool"}
+
+
+MOST_FOUND = 100
 
 
 class _OpenArguments(msgspec.Struct, forbid_unknown_fields=True):
@@ -40,6 +43,14 @@ class _UseArguments(msgspec.Struct, forbid_unknown_fields=True):
     arguments: Raw = Raw(EMPTY_OBJECT)
 
 
+class FindArguments(msgspec.Struct, forbid_unknown_fields=True):
+    queries: str | list[str]
+    toolbox: str | None = None
+    limit: Annotated[int, msgspec.Meta(ge=1, le=MOST_FOUND)] = 10
+    detail: Literal["signature", "full"] = "signature"
+
+
+_decode_find = msgspec.json.Decoder(FindArguments).decode
 _decode_open = msgspec.json.Decoder(_OpenArguments).decode
 _decode_use = msgspec.json.Decoder(_UseArguments).decode
 
@@ -57,6 +68,45 @@ def check_open(arguments: Raw, toolboxes: Iterable[str]) -> tuple[str, Literal["
     # Nothing wrong but lone surrogates, which the fast decoder refuses: JSON all the same.
     given = decode(arguments)
     return given["toolbox"], given.get("detail")
+
+
+def check_find(arguments: Raw, toolboxes: Iterable[str]) -> FindArguments:
+    """What is to be found. Raises InvalidParameters, or ToolboxUnknown."""
+    try:
+        fields = _decode_find(arguments)
+    except (msgspec.DecodeError, RecursionError):
+        raise InvalidParameters(_find_problems(arguments)) from None
+    queries = [fields.queries] if isinstance(fields.queries, str) else fields.queries
+    fields.queries = [query for query in queries if query.strip()]
+    if not fields.queries:
+        raise InvalidParameters(["queries cannot be empty"])
+    if fields.toolbox is not None and fields.toolbox not in toolboxes:
+        raise ToolboxUnknown(fields.toolbox, toolboxes)
+    return fields
+
+
+def _find_problems(arguments: Raw) -> list[str]:
+    given = _object(decode(arguments))
+    if given is None:
+        return ["Expected an object"]
+    problems: list[str] = []
+    if unknown := [key for key in given if key not in FindArguments.__struct_fields__]:
+        problems.append(unrecognized_keys(unknown, {}))
+    if "queries" not in given:
+        problems.append("queries is required")
+    else:
+        try:
+            msgspec.convert(given["queries"], str | list[str])
+        except msgspec.ValidationError:
+            problems.append("queries must be a string or an array of strings")
+    if not isinstance(given.get("toolbox"), str | None):
+        problems.append("toolbox must be a string")
+    limit = given.get("limit", 10)
+    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= MOST_FOUND:
+        problems.append(f"limit must be an integer from 1 to {MOST_FOUND}")
+    if given.get("detail", "full") not in ("signature", "full"):
+        problems.append("detail must be 'signature' or 'full'")
+    return problems or ["queries must be readable text"]
 
 
 def check_use(arguments: Raw) -> tuple[ToolRef, Raw]:

@@ -9,8 +9,9 @@ import msgspec
 from msgspec import Raw
 
 from . import __version__, metatools
-from .checks import check_use
+from .checks import check_find, check_use
 from .errors import CallFailed, RpcError, ToolError
+from .finder import Finder
 from .names import Scope
 from .progress import PROGRESS, Notify, ProgressRelay
 from .protocol import revisions
@@ -155,6 +156,7 @@ class Endpoint:
         and where clients may see different toolboxes they are told not to share what they hear.
         """
         self.workbench = workbench
+        self._finder = Finder(workbench)
         self._shared = shared
         self._capabilities: dict[str, object] = dict(SHARED_CAPABILITIES if shared else CAPABILITIES)
 
@@ -200,6 +202,9 @@ class Endpoint:
                     question.client.scope,
                     _opening_progress(question, notify),
                 )
+                self._finder.remember_soon()
+            elif name == metatools.FIND and self.workbench.config.search:
+                result = await self._find(question)
             else:
                 raise metatools.unknown_tool(self.workbench, name, question.client.scope)
         except CallFailed as failure:
@@ -245,6 +250,14 @@ class Endpoint:
             return await self.workbench.call(call)
         finally:
             relay.flush()
+
+    async def _find(self, question: Question) -> Result:
+        scope = question.client.scope
+        asked = check_find(question.params.arguments, self.workbench.seen(scope))
+        text = await self._finder.find(
+            asked.queries, toolbox=asked.toolbox, limit=asked.limit, detail=asked.detail, scope=scope
+        )
+        return metatools.text_result(text)
 
     def _initialize(self, question: Question) -> bytes:
         if question.params.protocol_version is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Raw
 
-from .checks import check_open
+from .checks import MOST_FOUND, check_open
 from .errors import UnknownMetaTool
 from .names import Scope, ToolRef
 from .protocol.results import Result
@@ -19,6 +19,7 @@ from .workbench import Workbench
 
 OPEN = "open_toolbox"
 USE = "use_tool"
+FIND = "find_tools"
 
 HEARTBEAT = 2.0
 """Seconds between signs of life while a toolbox opens."""
@@ -88,7 +89,9 @@ def instructions(workbench: Workbench, scope: Scope) -> str:
 
 def definitions(workbench: Workbench, scope: Scope) -> bytes:
     """The JSON array of the tools that we offer."""
-    return encode([_open_definition(workbench.seen(scope)), _use_definition()])
+    seen = workbench.seen(scope)
+    search = [_find_definition(seen)] if workbench.config.search else []
+    return encode([_open_definition(seen), _use_definition(), *search])
 
 
 def _open_definition(seen: Mapping[str, Toolbox]) -> dict[str, object]:
@@ -169,6 +172,56 @@ def _use_definition() -> dict[str, object]:
     }
 
 
+def _find_definition(seen: Mapping[str, Toolbox]) -> dict[str, object]:
+    holdings = "\n".join(
+        f"- {name} ({_contents(toolbox)}): {toolbox.config.description}" for name, toolbox in seen.items()
+    )
+    return {
+        "name": FIND,
+        "title": "Find tools",
+        "description": (
+            "Find tools by what they do, in all toolboxes, open or not. Give one short query for each step "
+            "of the task. Each line of the answer is toolbox/server/name(parameters): description, and can "
+            "be called through use_tool at once.\n\n"
+            + (f"It holds:\n{holdings}" if holdings else "It holds nothing.")
+        ),
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "queries": {
+                    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
+                    "description": "What the tools should do: a short query, or one for each step",
+                },
+                "toolbox": {"type": "string", "description": "Only in this toolbox"},
+                "limit": {"type": "integer", "minimum": 1, "maximum": MOST_FOUND, "default": 10},
+                "detail": {
+                    "type": "string",
+                    "enum": ["signature", "full"],
+                    "default": "signature",
+                    "description": "full: with whole descriptions and constraints",
+                },
+            },
+            "required": ["queries"],
+            "additionalProperties": False,
+        },
+        "annotations": {
+            "title": "Find tools",
+            "readOnlyHint": True,
+            "destructiveHint": False,
+            "idempotentHint": True,
+            "openWorldHint": False,
+        },
+    }
+
+
+def _contents(toolbox: Toolbox) -> str:
+    """A toolbox's servers, with the number of their tools where it is known."""
+    return ", ".join(
+        f"{name}: {len(server.tools)} tools" if server.listed else name
+        for name, server in toolbox.servers.items()
+    )
+
+
 async def open_toolbox(
     workbench: Workbench,
     arguments: Raw,
@@ -222,6 +275,10 @@ def unknown_tool(workbench: Workbench, name: str, scope: Scope) -> UnknownMetaTo
     toolbox, server = (ref.toolbox, ref.server) if ref is not None else ("…", "…")
     identifier = json.dumps({"toolbox": toolbox, "server": server, "name": name}, ensure_ascii=False)
     return UnknownMetaTool(name, identifier)
+
+
+def text_result(text: str) -> Result:
+    return Result(encode({"content": [{"type": "text", "text": text}]}))
 
 
 def error_result(*texts: str) -> Result:

@@ -45,6 +45,8 @@ class Workbench:
         self.pins = Pins(config.path)
         self._processes = Processes()
         self._listeners: set[Callable[[], None]] = set()
+        self.shown: set[ToolRef] = set()
+        """What a search has shown to a client, which may then call it without opening its toolbox first."""
         self.calls = 0
         self.errors = 0
         self._farewells: set[asyncio.Task[None]] = set()
@@ -267,7 +269,7 @@ class Workbench:
         if toolbox is None:
             raise ToolboxNotFound(ref.toolbox, toolboxes)
         if not toolbox.usable:
-            if not toolbox.config.open_on_use:
+            if not (toolbox.config.open_on_use or ref in self.shown):
                 raise ToolboxNotOpen(ref.toolbox)
             toolbox.open_in_background()
         server = toolbox.servers.get(ref.server)

@@ -102,12 +102,13 @@ def test_a_client_with_a_typing_error_is_guessed(place: Place) -> None:
     assert "Client 'curser' not found. Did you mean 'cursor'?" in done.stderr
 
 
-def test_a_file_that_cannot_be_read_is_left_alone(place: Place) -> None:
+def test_a_file_that_cannot_be_read_is_left_alone_and_the_others_are_written(place: Place) -> None:
     cursor(place).write_text("{oops")
-    done = place.run("connect", "cursor", "--yes")
+    done = place.run("connect", "--yes", "--json")
     assert done.returncode == 1
     assert "cannot be read" in done.stderr
     assert cursor(place).read_text() == "{oops"
+    assert len(json.loads(done.stdout)["files"]) == 7
 
 
 def test_on_a_machine_without_clients_they_are_named(tmp_path: Path) -> None:

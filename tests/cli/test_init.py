@@ -88,8 +88,10 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(furnished: Place) -> 
 def test_one_file_can_be_named_and_one_toolbox_and_another_place(furnished: Place, tmp_path: Path) -> None:
     target = tmp_path / "elsewhere" / "c.json"
     source = str(furnished.home / ".gemini" / "settings.json")
-    options = ["--from", source, "--toolbox", "all", "--config", str(target), "--no-proof"]
-    assert furnished.run("init", "--yes", *options).returncode == 0
+    options = ["--from", source, "--toolbox", "all", "--config", str(target)]
+    done = furnished.run("init", "--yes", *options, SAMPLE_ZONE="UTC")
+    assert done.returncode == 0
+    assert f"Next: mcp-workbench connect --config {target}" in done.stdout
     assert list(json.loads(target.read_text())["toolboxes"]["all"]["mcpServers"]) == ["calendar"]
 
 

@@ -270,7 +270,7 @@ def test_the_sdk_connects_in_every_mode_and_is_told_of_the_toolboxes(
         return [tool.name for tool in (await client.list_tools()).tools]
 
     assert client.protocol_version == ("2025-11-25" if mode == LEGACY else MODERN)
-    assert fresh_oracle.run(names) == ["open_toolbox", "use_tool"]
+    assert fresh_oracle.run(names) == ["open_toolbox", "use_tool", "find_tools"]
     if mode != MODERN:  # which asks no server for its instructions
         assert client.instructions is not None
         assert "- **crafted** (1 server): Only crafted" in client.instructions

@@ -88,7 +88,7 @@ def cli(
 
 
 def test_the_inspector_lists_the_meta_tools(cli: Callable[..., Any]) -> None:
-    open_toolbox, use_tool = cli("tools/list")["tools"]
+    open_toolbox, use_tool, _ = cli("tools/list")["tools"]
     assert open_toolbox["name"] == "open_toolbox"
     assert open_toolbox["description"].endswith("- everything: Only everything\n- all: All of them")
     assert use_tool["name"] == "use_tool"

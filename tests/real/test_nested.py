@@ -42,7 +42,7 @@ def test_a_workbench_behind_a_workbench_is_itself(
 
     with opened(portal, workbench_parameters(workbench_config(tmp_path, inner)), tmp_path) as oracle:
         definitions, closed, opening, told, used, wrong = oracle.everywhere(inner, body)
-    assert [tool["name"] for tool in definitions] == ["open_toolbox", "use_tool"]
+    assert [tool["name"] for tool in definitions] == ["open_toolbox", "use_tool", "find_tools"]
     assert closed["content"][0]["text"].endswith("Call open_toolbox first.")
     assert opening["structuredContent"]["servers_connected"] == 1
     assert told[-1][:2] == [1, 1]

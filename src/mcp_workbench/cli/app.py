@@ -9,6 +9,7 @@ from .check import check
 from .connect import connect, disconnect
 from .demo import demo
 from .doctor import doctor
+from .index import index
 from .init import init
 from .login import login
 from .logs import logs
@@ -40,6 +41,7 @@ app.command(name="demo")(show_demo)
 app.command()(disconnect)
 app.command()(doctor)
 app.command()(init)
+app.command()(index)
 app.command()(logs)
 app.command()(pin)
 app.command()(serve)

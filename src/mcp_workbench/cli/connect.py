@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import msgspec
@@ -24,15 +24,10 @@ from .difference import print_difference
 from .not_found import NotFound
 from .session import chosen, fail
 from .table import print_json, print_table
-from .terminal import good, plain
+from .terminal import error, good, plain
 
 _REFERENCE = re.compile(r"(?<!\$)\$\{([A-Za-z_]\w*)")
 _ALWAYS_SET = frozenset({"HOME", "PATH", "USER", "SHELL", "LANG", "PWD", "TMPDIR"})
-
-
-class Nobody(WorkbenchError):
-    def __init__(self) -> None:
-        super().__init__(f"No client was found on this machine. Name one: {', '.join(BY_NAME)}")
 
 
 def _complete_client(incomplete: str) -> list[str]:
@@ -73,25 +68,18 @@ def connect(
     if listed:
         _list(as_json)
         return
-    try:
-        if undo:
-            backups = Backups(os.environ)
-            undone = [file.undoing(backups) for file in _files(clients, project, connected=True)]
-            _apply([change for change in undone if change is not None], yes, dry_run, as_json, undoes=True)
-            return
-        used = chosen(config)
-        changes = [
-            file.connecting(
-                our_entry(file.client, used.path, _variables(used)),
-                tuple(_imported(file, used)) if replace else (),
-            )
-            for file in _files(clients, project)
-        ]
-        _apply(changes, yes, dry_run, as_json)
-    except ChangedSince as problem:
-        fail(f"{problem}. To take our entry out all the same, run: mcp-workbench disconnect")
-    except (WorkbenchError, OSError) as problem:
-        fail(str(problem))
+    edits = _Edits(yes, dry_run, as_json)
+    backups = Backups(os.environ)
+    if undo:
+        edits.make(_files(clients, project, connected=True), lambda file: file.undoing(backups), keeps=False)
+        return
+    used = chosen(config)
+
+    def connecting(file: ClientFile) -> Change:
+        leaving_out = tuple(_imported(file, used)) if replace else ()
+        return file.connecting(our_entry(file.client, used.path, _variables(used)), leaving_out)
+
+    edits.make(_files(clients, project), connecting)
 
 
 def disconnect(
@@ -105,12 +93,67 @@ def disconnect(
 
     Status 1 if a file cannot be read or written, or if nobody agreed.
     """
-    try:
-        backups = Backups(os.environ)
-        changes = [file.disconnecting(backups) for file in _files(clients, project, connected=True)]
-        _apply(changes, yes, dry_run, as_json)
-    except (WorkbenchError, OSError) as problem:
-        fail(str(problem))
+    backups = Backups(os.environ)
+    edits = _Edits(yes, dry_run, as_json)
+    edits.make(_files(clients, project, connected=True), lambda file: file.disconnecting(backups))
+
+
+class _Edits:
+    """Changes of clients' files: each is shown, agreed to, kept for undoing, and written."""
+
+    def __init__(self, yes: bool, dry_run: bool, as_json: bool) -> None:
+        self._yes = yes
+        self._dry_run = dry_run
+        self._as_json = as_json
+        self._asks = sys.stdin.isatty() and not (yes or dry_run or as_json)
+        self._backups = Backups(os.environ)
+        self._outcomes: list[dict[str, Any]] = []
+        self._problems: list[str] = []
+
+    def make(
+        self, files: list[ClientFile], wanted: Callable[[ClientFile], Change | None], keeps: bool = True
+    ) -> None:
+        """One file that cannot be changed does not keep the others from it; it makes the status 1."""
+        for file in files:
+            try:
+                change = wanted(file)
+                if change is not None:
+                    self._one(file, change, keeps)
+            except ChangedSince as problem:
+                way_out = f"mcp-workbench disconnect {file.client.name}"
+                self._problems.append(f"{problem}. To take our entry out all the same, run: {way_out}")
+            except (WorkbenchError, OSError) as problem:
+                self._problems.append(str(problem))
+        if self._as_json:
+            print_json({"files": self._outcomes, "problems": self._problems})
+        elif not self._outcomes and not self._problems:
+            typer.echo("There is nothing to change.")
+        for problem in self._problems:
+            typer.echo(error(problem), err=True)
+        if self._problems:
+            raise typer.Exit(1)
+
+    def _one(self, file: ClientFile, change: Change, keeps: bool) -> None:
+        if not self._as_json:
+            print_difference(change.difference())
+        agreed = bool(change) and not self._dry_run and (self._yes or (self._asks and _agrees(change)))
+        copy = None
+        if agreed:
+            copy = self._backups.keep(change) if keeps else None
+            change.write()
+            if not keeps:
+                self._backups.forget(change.path)
+        elif change and not self._dry_run:
+            self._problems.append(f"{change.path} was not written" + ("" if self._asks else ": say --yes"))
+        self._outcomes.append(
+            {"path": change.path, "written": agreed, "backup": copy, "difference": change.difference()}
+        )
+        if not self._as_json:
+            _tell(file, change, agreed, copy)
+
+
+def _agrees(change: Change) -> bool:
+    return typer.confirm(f"Write {plain(change.path)}?", default=True)
 
 
 def _files(names: list[str] | None, project: bool, connected: bool = False) -> list[ClientFile]:
@@ -119,71 +162,28 @@ def _files(names: list[str] | None, project: bool, connected: bool = False) -> l
     files: list[ClientFile] = []
     for name in names or BY_NAME:
         if name not in BY_NAME:
-            raise NotFound("client", name, BY_NAME)
-        client = BY_NAME[name]
-        own = [file for file in client.files(home, folder) if (file.project is not None) == project]
+            fail(str(NotFound("client", name, BY_NAME)))
+        own = [file for file in BY_NAME[name].files(home, folder) if (file.project is not None) == project]
         if names and not own:
-            raise NotFound(
-                "project file of client", name, [each.name for each in CLIENTS if each.project_file]
-            )
-        if names or (connected and own and own[0].exists) or (not connected and client.is_here(home)):
-            files += own
-    if not files:
-        raise Nobody
-    return files if names or not connected else [file for file in files if file.our_entry() is not None]
+            fail(f"{BY_NAME[name].title} has no file in a project")
+        files += [file for file in own if names or _stands(file, home, connected)]
+    if not files and not connected:
+        fail(f"No client was found on this machine. Name one: {', '.join(BY_NAME)}")
+    return files
 
 
-def _apply(changes: list[Change], yes: bool, dry_run: bool, as_json: bool, undoes: bool = False) -> None:
-    """Show each change, and make those that somebody agrees to."""
-    backups = Backups(os.environ)
-    asks = sys.stdin.isatty() and not (yes or dry_run or as_json)
-    outcomes: list[dict[str, Any]] = []
-    waits = False
-    for change in changes:
-        if not as_json:
-            print_difference(change.difference())
-        agreed = (
-            bool(change)
-            and not dry_run
-            and (yes or (asks and typer.confirm(f"Write {plain(change.path)}?", default=True)))
-        )
-        waits = waits or (bool(change) and not agreed and not dry_run)
-        copy = None
-        if agreed:
-            if undoes:
-                change.write()
-                backups.forget(change.path)
-            else:
-                copy = backups.keep(change)
-                change.write()
-        outcomes.append(
-            {"path": change.path, "written": agreed, "backup": copy, "difference": change.difference()}
-        )
-        if not as_json:
-            _tell(change, agreed, copy)
-    if as_json:
-        print_json({"files": outcomes})
-    elif not changes:
-        typer.echo("There is nothing to change.")
-    if waits:
-        if not asks:
-            fail("nothing was written: say --yes to write")
-        raise typer.Exit(1)
+def _stands(file: ClientFile, home: Home, connected: bool) -> bool:
+    standing = Standing.of(file, home)
+    return standing.entry is not None if connected else standing.here or file.client.is_here(home)
 
 
-def _tell(change: Change, written: bool, copy: str | None) -> None:
+def _tell(file: ClientFile, change: Change, written: bool, copy: str | None) -> None:
     if not change:
         typer.echo(f"{plain(change.path)} is as it should be.")
     elif written:
         kept = f" What it was is in {plain(copy)}." if copy is not None else ""
         typer.echo(good(f"{plain(change.path)} written.") + kept)
-        for client in CLIENTS:
-            if change.after is not None and change.path in _paths(client.name):
-                typer.echo(f"{client.title}: {client.restart}.")
-
-
-def _paths(client: str) -> list[str]:
-    return [file.path for file in BY_NAME[client].files(Home.of(os.environ), os.getcwd())]
+        typer.echo(f"{file.client.title}: {file.client.restart}.")
 
 
 def _variables(config: Config) -> list[str]:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import sys
 from typing import Annotated, Any
 
@@ -14,7 +15,8 @@ import typer
 from ..clients.discovery import Discovery
 from ..clients.known import BY_NAME
 from ..clients.proposal import Proposal
-from ..config import Config, load
+from ..config import LOCAL_NAME, Config, load
+from ..config.folders import user_config
 from ..errors import WorkbenchError
 from .difference import print_difference
 from .new import write_tool
@@ -60,14 +62,13 @@ def init(
         if not os.path.isfile(path):
             fail(f"{path} is no file")
     try:
-        _Run(sources or [], toolbox, OwnConfig.chosen(config, user, os.environ), copy_secrets, as_json).do(
-            asks, dry_run, not no_proof
-        )
+        own = OwnConfig.chosen(config, user, os.environ)
+        _FirstRun(sources or [], toolbox, own, copy_secrets, as_json).do(asks, dry_run, proves=not no_proof)
     except (WorkbenchError, OSError) as problem:
         fail(str(problem))
 
 
-class _Run:
+class _FirstRun:
     def __init__(
         self, sources: list[str], toolbox: str | None, own: OwnConfig, copy_secrets: bool, as_json: bool
     ) -> None:
@@ -79,24 +80,18 @@ class _Run:
         self._look()
 
     def do(self, asks: bool, dry_run: bool, proves: bool) -> None:
+        """Raises WorkbenchError, OSError; ends the command with its status."""
         if not self._as_json:
             self._tell_found()
-        if asks and self._values() and not self._copies:
-            count = counted(len(self._values()), "secret")
-            self._copies = typer.confirm(
-                f"Copy {count} in clear, instead of naming variables?", default=False
-            )
-            if self._copies:
-                self._look()
+        if asks:
+            self._ask_about_secrets()
         starts_empty = self._propose()
         change = self._own.change(hidden=self._values().values())
         if not self._as_json:
             self._tell_proposed()
-            if dry_run or (change and change.before is not None):
+            if dry_run or change.before is not None:
                 print_difference(change.difference())
-        if dry_run or (
-            asks and change and not typer.confirm(f"Write {plain(self._own.path)}?", default=True)
-        ):
+        if dry_run or (asks and change and not self._agreed()):
             self._finish(None, written=False)
             return
         if starts_empty:
@@ -108,6 +103,16 @@ class _Run:
         proof = asyncio.run(prove(self._config(), self._progress)) if proves else None
         self._finish(proof, written=bool(change))
         raise typer.Exit(0 if proof is None or proof.works else 1)
+
+    def _ask_about_secrets(self) -> None:
+        count = len(self._values())
+        if count and not self._copies:
+            question = f"Copy {counted(count, 'secret')} in clear, instead of naming variables?"
+            self._copies = typer.confirm(question, default=False)
+            self._look()
+
+    def _agreed(self) -> bool:
+        return typer.confirm(f"Write {plain(self._own.path)}?", default=True)
 
     def _look(self) -> None:
         base = os.path.dirname(self._own.path)
@@ -186,6 +191,12 @@ class _Run:
             for each in exports:
                 typer.echo(f"  export {each['name']}=…  # {plain(each['for'])}")
 
+    def _named(self) -> str:
+        """What a command needs to find the file that was written; nothing where it finds it by itself."""
+        path = self._own.path
+        found = path in (os.path.abspath(LOCAL_NAME), user_config(os.environ))
+        return "" if found else f" --config {shlex.quote(path)}"
+
     def _finish(self, proof: Proof | None, written: bool) -> None:
         if self._as_json:
             print_json(
@@ -210,7 +221,7 @@ class _Run:
             if proof.call is not None:
                 typer.echo(proof.call.line())
             typer.echo(proof.summary())
-            typer.echo("Next: mcp-workbench connect")
+            typer.echo(f"Next: mcp-workbench connect{self._named()}")
         elif not written:
             typer.echo("Nothing was written.")
 

@@ -20,8 +20,6 @@ from .written import ConfigFile
 
 # Keys that are checked now and come to life with a later version: their defaults, and what they are for.
 NOT_YET: dict[str, tuple[object, str]] = {
-    "search": (True, "find_tools"),
-    "http": ({}, "serving over HTTP"),
     "record": (False, "recording results"),
 }
 

@@ -148,23 +148,36 @@ class Server(ABC):
 
     def offer(self, definitions: list[Raw]) -> None:
         """Take over a listing."""
-        allows = self.config.filters.allows
-        read = (read_tool(definition) for definition in definitions)
-        self.found = {tool.name: tool for tool in read if tool is not None and allows(tool.name)}
+        self.found = self._wanted(definitions)
         self.listed = True
         self.sort_out()
 
     def sort_out(self) -> None:
         """Offer what may be offered of what was found; again when `inspect` would say something else."""
-        withheld, findings = self.inspect(self.config, self.found.values())
-        self.withheld = dict(withheld)
-        if self.config.read_only:
-            unsafe = (name for name, tool in self.found.items() if not tool.read_only)
-            self.withheld.update(dict.fromkeys(unsafe, NOT_READ_ONLY))
+        self.withheld, findings = self._look_into(self.found)
         self.tools = {name: tool for name, tool in self.found.items() if name not in self.withheld}
         # The other notes are the server's own.
         self.notes = [note for note in self.notes if note not in self._findings] + [*findings]
         self._findings = findings
+
+    def would_offer(self, definitions: list[Raw]) -> dict[str, Tool]:
+        """What of a listing from another time would be offered now."""
+        found = self._wanted(definitions)
+        withheld, _ = self._look_into(found)
+        return {name: tool for name, tool in found.items() if name not in withheld}
+
+    def _wanted(self, definitions: list[Raw]) -> dict[str, Tool]:
+        allows = self.config.filters.allows
+        read = (read_tool(definition) for definition in definitions)
+        return {tool.name: tool for tool in read if tool is not None and allows(tool.name)}
+
+    def _look_into(self, found: dict[str, Tool]) -> tuple[dict[str, str], Sequence[str]]:
+        """Which are withheld and why, and what there is to say of any of them."""
+        reasons, findings = self.inspect(self.config, found.values())
+        withheld = dict(reasons)
+        if self.config.read_only:
+            withheld.update({name: NOT_READ_ONLY for name, tool in found.items() if not tool.read_only})
+        return withheld, findings
 
     def _finished(self) -> None:
         self._active -= 1
