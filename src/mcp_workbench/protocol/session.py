@@ -66,7 +66,7 @@ class Speaker(Protocol):
 
     def next_id(self) -> bytes: ...
 
-    async def request(
+    def request(
         self,
         method: bytes,
         *params: Piece,
@@ -74,7 +74,7 @@ class Speaker(Protocol):
         on_progress: Callable[[Raw], None] | None = None,
         limit: Limit | None = None,
         cancel: bool = True,
-    ) -> Raw: ...
+    ) -> Coroutine[Any, Any, Raw]: ...
 
     def send(self, *line: Piece) -> None: ...
 
@@ -125,7 +125,7 @@ class Session:
             seen.add(cursor)
         raise RpcError(INVALID_PARAMS, "its list of tools does not end (the same page comes again)")
 
-    async def call(
+    def call(
         self,
         head: bytes,
         arguments: Raw | bytes,
@@ -135,7 +135,7 @@ class Session:
         extra: tuple[Piece, ...] = (),
         on_progress: Callable[[Raw], None] | None = None,
         limit: Limit | None = None,
-    ) -> Raw:
+    ) -> Coroutine[Any, Any, Raw]:
         """`tools/call`, where `head` is `{"name":…,"arguments":` of the tool. The raw result.
 
         `meta` is the client's; `extra` goes in beside the arguments; `id` is one of the peer's next ones.
@@ -146,7 +146,7 @@ class Session:
         else:
             own = self._plain_meta
         tail: tuple[Piece, ...] = (b',"_meta":', own, b"}") if len(own) > 2 else (b"}",)
-        return await self.peer.request(
+        return self.peer.request(
             b'"tools/call"', head, arguments, *extra, *tail, id=id, on_progress=on_progress, limit=limit
         )
 

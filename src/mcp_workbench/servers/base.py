@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from msgspec import Raw
@@ -79,7 +79,7 @@ class Server(ABC):
 
     @abstractmethod
     async def _call(self, tool: Tool, call: Call) -> Raw:
-        """The raw result. Raises Unanswered or RpcError."""
+        """The raw result, within the limits on time. Raises Unanswered or RpcError."""
 
     @abstractmethod
     async def _disconnect(self) -> None:
@@ -122,11 +122,11 @@ class Server(ABC):
             if not self.connected:
                 await self.connect()
             if call.parent is not None:
-                return await self._call_in_time(tool, call)
+                return await self._call(tool, call)
             if not self._slots.take_at_once():
                 await self._slots.take()
             try:
-                return await self._call_in_time(tool, call)
+                return await self._call(tool, call)
             finally:
                 self._slots.give_back()
         finally:
@@ -230,10 +230,10 @@ class Server(ABC):
         if not task.cancelled():
             task.exception()  # whoever waited has it; nobody may have
 
-    async def _call_in_time(self, tool: Tool, call: Call) -> Raw:
+    async def _in_time(self, call: Call, answer: Callable[[], Awaitable[Raw]]) -> Raw:
+        """What `answer` gives, for a kind of server that keeps the limits on time no other way."""
         limits = self.config.limits
-        loop = asyncio.get_running_loop()
-        began = loop.time()
+        began = asyncio.get_running_loop().time()
         end = began + limits.timeout
         idle = limits.idle_timeout
         limit = asyncio.timeout_at(end if idle is None else min(end, began + idle))
@@ -241,7 +241,7 @@ class Server(ABC):
             async with limit:
                 if idle is not None:
                     call.on_progress = _keeping_alive(limit, end, idle, call.on_progress)
-                return await self._call(tool, call)
+                return await answer()
         except TimeoutError:
             self._timed_out(began)
             raise self._too_late(idle=limit.when() != end) from None

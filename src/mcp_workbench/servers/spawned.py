@@ -165,27 +165,28 @@ class SpawnedServer(Server):
         tools, _ = await session.list_tools()
         return tools
 
-    async def _call_in_time(self, tool: Tool, call: Call) -> Raw:
+    async def _call(self, tool: Tool, call: Call) -> Raw:
         # The limits are kept by the peer, for all its requests with one timer.
         began = asyncio.get_running_loop().time()
         try:
-            return await self._call(tool, call)
+            return await self._call_once(tool, call)
+        except _Unread:
+            return await self._call_again(tool, call)
         except TimedOut as late:
             self._timed_out(began)
             raise self._too_late(late.idle) from None
 
-    async def _call(self, tool: Tool, call: Call) -> Raw:
-        try:
-            return await self._call_once(tool, call)
-        except _Unread:
-            # It was dead before it could see the call, which therefore can be made again.
-            await self.connect()
-            if tool.name not in self.tools:
-                raise Unanswered("the server was started again and no longer offers it") from None
+    async def _call_again(self, tool: Tool, call: Call) -> Raw:
+        """It was dead before it could see the call, which therefore can be made again."""
+        await self.connect()
+        if tool.name not in self.tools:
+            raise Unanswered("the server was started again and no longer offers it")
         try:
             return await self._call_once(tool, call)
         except _Unread as unread:
             raise Unanswered(unread.reason) from None
+        except TimedOut as late:
+            raise self._too_late(late.idle) from None
 
     async def _call_once(self, tool: Tool, call: Call) -> Raw:
         link = self._link
@@ -219,11 +220,11 @@ class SpawnedServer(Server):
             self._link = None
             self._let_go(link)
 
-    async def _exchange(self, session: Session, tool: Tool, call: Call) -> Raw:
+    def _exchange(self, session: Session, tool: Tool, call: Call) -> Coroutine[Any, Any, Raw]:
         """Say it and hear the answer. Raises RpcError, PeerClosed or TimedOut."""
         if self._limit.idle is not None and call.on_progress is None:
             call.on_progress = _unheard  # asked for all the same: it is a sign of life
-        return await session.call(
+        return session.call(
             tool.call_head,
             call.arguments,
             call.meta,

@@ -179,6 +179,9 @@ class RemoteServer(Server):
         return usable
 
     async def _call(self, tool: Tool, call: Call) -> Raw:
+        return await self._in_time(call, lambda: self._call_with_remedies(tool, call))
+
+    async def _call_with_remedies(self, tool: Tool, call: Call) -> Raw:
         tried: list[Remedy] = []
         while True:
             link = await self._linked()
