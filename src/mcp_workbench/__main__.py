@@ -7,8 +7,13 @@ import sys
 
 
 def main() -> int:
+    if sys.platform == "win32":
+        sys.stderr.write("mcp-workbench needs Linux or macOS; on Windows it runs under WSL.\n")
+        return 1
     arguments = sys.argv[1:]
-    if not arguments or arguments[0] == "--config":
+    # A shell that completes a command line calls us without arguments.
+    completing = "_MCP_WORKBENCH_COMPLETE" in os.environ
+    if not completing and (not arguments or arguments[0] == "--config"):
         return serve_stdio(arguments)
     from .cli.app import run
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_workbench.cli.programs import Program, how_to_install
+from mcp_workbench.cli.programs import Program
+from mcp_workbench.servers.installing import how_to_install
 
 
 def test_a_program_on_the_path_tells_its_version(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ import typer
 from ..config import ChildConfig, Config, RemoteConfig, ServerConfig, configuration
 from ..errors import ConfigError, OpeningFailed
 from ..servers.base import Server
+from ..servers.installing import how_to_install
 from ..workbench import Workbench
 from .not_found import NotFound
-from .programs import how_to_install
 from .terminal import counted, error, good, plain, warning
 
 

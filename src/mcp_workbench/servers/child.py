@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 
 from ..config import ChildConfig
 from ..errors import Unanswered
 from .environment import child_environment, read_env_file
+from .installing import how_to_install
 from .processes import Processes
 from .spawned import Program, SpawnedServer
 
@@ -41,9 +41,14 @@ class ChildServer(SpawnedServer):
 def _find(command: str, search: str, cwd: str | None) -> str:
     """The file that a command is, as a shell would find it. Raises Unanswered."""
     if not os.path.dirname(command):
+        import shutil  # with all its archive formats; serving starts without it
+
         found = shutil.which(command, path=search)
         if found is None:
-            raise Unanswered(f"command not found: '{command}' is in none of the folders of PATH ({search})")
+            remedy = how_to_install(command) or "Install it, or give its full path"
+            raise Unanswered(
+                f"command not found: '{command}' is in none of the folders of PATH ({search}). {remedy}"
+            )
         return found
     path = os.path.join(cwd or os.getcwd(), command)
     if not os.path.exists(path):
