@@ -61,7 +61,7 @@ def test_a_server_that_fails_leaves_the_others_and_status_1_and_says_how_to_inst
     assert "dev/echo/slow(): Does slow" in done.stdout
     assert "✗ web/gone" in done.stderr
     assert "command not found: 'uvx'" in done.stderr
-    assert "→ Install uv (uvx comes with it): " in done.stderr
+    assert "Install uv (uvx comes with it): " in done.stderr
 
 
 def test_a_toolbox_with_a_typing_error_is_guessed(place: Place) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -15,10 +14,9 @@ from typing import Any, NoReturn
 import msgspec
 import typer
 
-from ..config import ChildConfig, Config, RemoteConfig, ServerConfig, configuration
+from ..config import Config, RemoteConfig, ServerConfig, configuration
 from ..errors import ConfigError, OpeningFailed
 from ..servers.base import Server
-from ..servers.installing import how_to_install
 from ..workbench import Workbench
 from .not_found import NotFound
 from .terminal import counted, error, good, plain, warning
@@ -146,9 +144,6 @@ def _outcome(server: Server, seconds: float) -> Settled:
 def _fix(config: ServerConfig) -> str | None:
     if config.problem is not None:
         return "Set it where your client is started (export NAME=…), or give it a default: ${NAME:-…}"
-    if isinstance(config, ChildConfig):
-        search = config.env.get("PATH") or os.environ.get("PATH", os.defpath)
-        return None if shutil.which(config.command, path=search) else how_to_install(config.command)
     if isinstance(config, RemoteConfig):
         return f"If it asks for a login: mcp-workbench login {config.toolbox}/{config.name}"
     return None
