@@ -34,12 +34,12 @@ def test_keys_that_mean_the_same_are_renamed_and_those_that_mean_nothing_are_lef
 def test_variables_of_editors_become_ours() -> None:
     entry = {
         "command": "${userHome}/bin/x",
-        "args": ["${env:MODE}", "${input:key}", "${workspaceFolder}/a", "${HOME:-/root}"],
+        "args": ["${env:MODE}", "${input:key}", "${workspaceFolder}/a", "${HOME:-/home}"],
     }
-    assert read("vscode", entry, "/work") == {
+    assert read("vscode", entry, "/project") == {
         "command": "${HOME}/bin/x",
-        "args": ["${MODE}", "${ASKED_key}", "/work/a", "${HOME:-/root}"],
-        "cwd": "/work",
+        "args": ["${MODE}", "${ASKED_key}", "/project/a", "${HOME:-/home}"],
+        "cwd": "/project",
     }
     with pytest.raises(Refused, match="known to its editor only"):
         read("vscode", {"command": "x", "args": ["${command:pick}"]})
@@ -47,8 +47,16 @@ def test_variables_of_editors_become_ours() -> None:
 
 def test_a_projects_servers_run_in_its_folder_which_is_relative_beside_the_configuration() -> None:
     entry = {"command": "./run", "cwd": "sub", "envFile": ".env"}
-    assert read("vscode", entry, "/work") == {"command": "./run", "cwd": "/work/sub", "envFile": "/work/.env"}
-    assert read("vscode", entry, "/work", "/work") == {"command": "./run", "cwd": "sub", "envFile": ".env"}
+    assert read("vscode", entry, "/project") == {
+        "command": "./run",
+        "cwd": "/project/sub",
+        "envFile": "/project/.env",
+    }
+    assert read("vscode", entry, "/project", "/project") == {
+        "command": "./run",
+        "cwd": "sub",
+        "envFile": ".env",
+    }
 
 
 def test_zeds_older_form_is_read_and_its_extensions_are_refused() -> None:
