@@ -73,13 +73,15 @@ def instructions(workbench: Workbench, scope: Scope) -> str:
             "2. Inspect the returned tools array for available operations\n"
             "3. Call `use_tool` with the tool's `toolbox`, `server` and `name`"
         )
+    elif scope is not None:
+        parts.append("No toolboxes are open to you.")
     else:
         where = config.path or "workbench-config.json"
         parts.append(
             f"No toolboxes are configured. Add one under `toolboxes` in {where}: "
             '{"toolboxes": {"dev": {"description": "…", "mcpServers": {…}}}}'
         )
-    if config.untrusted is not None:
+    if config.untrusted is not None and scope is None:
         parts.append(
             f"\n\nNot used, because it runs commands and nobody has trusted it: {config.untrusted} "
             f"(to use it, run: mcp-workbench trust {config.untrusted})"

@@ -124,11 +124,12 @@ class Workbench:
         except asyncio.CancelledError:
             error = "cancelled"
             raise
-        except CallRefused as refusal:
-            error = str(refusal)
+        except CallRefused:
+            call.id = ""  # there was nothing to call after all
             raise
         finally:
-            self._log(call, began, time.perf_counter() - clock, error)
+            if call.id:
+                self._log(call, began, time.perf_counter() - clock, error)
 
     # The calls that tools make
 
