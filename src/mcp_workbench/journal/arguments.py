@@ -83,11 +83,26 @@ class Arguments:
                 parts.append(f'"…":"[cut, {len(fields) - len(parts)} more]"')
                 break
             view = memoryview(value)
-            beginning = str(view[: self._window], "utf-8", "replace")
-            part = f"{self._key(key)}{self._rewrite(beginning, len(view), self._mask.sensitivity(key))}"
+            level = self._mask.sensitivity(key)
+            rewritten = (not level and self._long_text(view)) or self._rewrite(
+                str(view[: self._window], "utf-8", "replace"), len(view), level
+            )
+            part = f"{self._key(key)}{rewritten}"
             parts.append(part)
             room -= len(part)
         return f"{{{','.join(parts)}}}"
+
+    def _long_text(self, view: memoryview) -> str | None:
+        """The cut of a long string that needs no reading, being without escapes as far as it is kept."""
+        beginning = bytes(view[: self._limit + self._mask.margin + 1])
+        if (
+            len(view) <= len(beginning)
+            or beginning[:1] != b'"'
+            or b"\\" in beginning
+            or beginning.count(b'"') > 1
+        ):
+            return None
+        return quote(self._fit(str(beginning[1:], "utf-8", "replace"), self._mask.text, len(view)))
 
     def _rewrite(self, text: str, size: int, level: Sensitivity = Sensitivity.NONE) -> str:
         """One JSON value of `size` bytes, of which this text may be only the beginning."""
