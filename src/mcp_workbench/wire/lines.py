@@ -17,6 +17,8 @@ from typing import TypeAlias
 
 from msgspec import Raw
 
+from . import memory
+
 Piece: TypeAlias = bytes | Raw
 """A part of a line, as it goes to the kernel."""
 
@@ -101,6 +103,8 @@ class LineReader:
         if count == 0:
             self._end()
             return
+        if count > memory.LONG:
+            memory.keep_freed()
         if _shared.find(b"\n", 0, count) < 0:
             self._keep(_shared_view[:count])
         else:
