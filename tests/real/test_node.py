@@ -12,7 +12,7 @@ from . import node
 
 def test_every_package_is_named_in_an_exact_version() -> None:
     wanted = json.loads((node.FOLDER / "package.json").read_text())["dependencies"]
-    assert all(re.fullmatch(r"\d+\.\d+\.\d+", version) for version in wanted.values())
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+(-[\w.]+)?", version) for version in wanted.values())
 
 
 def test_the_lock_has_the_digest_of_every_package_and_the_address_of_none() -> None:
