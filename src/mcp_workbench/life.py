@@ -73,6 +73,7 @@ class Life:
             calls=self._workbench.calls,
             errors=self._workbench.errors,
             log_dropped=self._workbench.journal.dropped,
+            log_unrecorded=self._workbench.journal.unrecorded,
         )
 
     def reload(self) -> None:

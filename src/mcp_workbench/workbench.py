@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 
 from .config import ChildConfig, Config, FolderConfig, RemoteConfig, ServerConfig
 from .errors import (
@@ -34,6 +34,8 @@ from .servers.processes import Processes
 from .servers.tool import Tool
 from .servers.remote.server import RemoteServer
 from .toolbox import Toolbox
+from .wire.lines import Piece
+from .wire.messages import encode, error_object
 
 MOST_CALLS_DEEP = 16
 """A longer chain of calls of calls is taken for a loop."""
@@ -49,8 +51,12 @@ class Workbench:
         self.errors = 0
         self._farewells: set[asyncio.Task[None]] = set()
         self.toolboxes: dict[str, Toolbox] = {}
+        self._found_secrets: set[str] = set()
+        """Those that the configuration does not hold itself."""
+        self._on_record: dict[str, object] = {}
+        """What each toolbox offered when it was last put on record."""
         self._arrange(config)
-        self.journal = _journal(config)
+        self.journal = self._journal()
 
     def reload(self, config: Config) -> None:
         """Go on with another configuration.
@@ -67,7 +73,8 @@ class Workbench:
             task.add_done_callback(self._farewells.discard)
         if config.log != before.log or config.secrets != before.secrets:
             self.journal.close()
-            self.journal = _journal(config)
+            self.journal = self._journal()
+            self._on_record.clear()
         self._changed()
 
     def seen(self, scope: Scope) -> Mapping[str, Toolbox]:
@@ -86,6 +93,7 @@ class Workbench:
             raise ToolboxUnknown(name, toolboxes)
         self._heed_pins()
         await toolbox.open(on_settled)
+        self._record(toolbox)
         return toolbox
 
     async def call(self, call: Call) -> Result:
@@ -102,14 +110,20 @@ class Workbench:
         call.id = new_id()
         began, clock = time.time(), time.perf_counter()
         error: str | None = None
+        answer: tuple[Piece, ...] = ()
         try:
             await server.connect()
             tool = await self._tool(server, ref)
             result = Result(await server.call(tool, call), server.modern)
             error = result.error_text
+            answer = (b'"result":', result.raw)
             return result
         except (RpcError, ConnectFailed, Unanswered) as failure:
             error = failure.reason
+            if isinstance(failure, RpcError):
+                answer = (b'"error":', error_object(failure))
+            else:
+                answer = (b'"unanswered":', encode(error))
             raise CallFailed(ref, error, failure if isinstance(failure, RpcError) else None) from None
         except asyncio.CancelledError:
             error = "cancelled"
@@ -118,7 +132,7 @@ class Workbench:
             error = str(refusal)
             raise
         finally:
-            self._log(call, began, time.perf_counter() - clock, error)
+            self._log(call, began, time.perf_counter() - clock, error, answer)
 
     # The calls that tools make
 
@@ -199,7 +213,9 @@ class Workbench:
             raise ToolNotOffered(ref, server.withheld[ref.name])
         raise ToolNotFound(ref)
 
-    def _log(self, call: Call, began: float, cost: float, error: str | None) -> None:
+    def _log(
+        self, call: Call, began: float, cost: float, error: str | None, answer: tuple[Piece, ...]
+    ) -> None:
         self.calls += 1
         self.errors += error is not None
         self.journal.write(
@@ -217,6 +233,31 @@ class Workbench:
             toolbox=call.ref.toolbox,
             server=call.ref.server,
             principal=call.principal,
+            answer=answer,
+        )
+        if toolbox := self.toolboxes.get(call.ref.toolbox):
+            self._record(toolbox)
+
+    def _record(self, toolbox: Toolbox) -> None:
+        """Have on record what a toolbox offers, where calls are, so that they can be served again."""
+        if not self.config.log.record:
+            return
+        config = toolbox.config
+        servers = [
+            (name, server.modern, server.tools if server.listed else None)
+            for name, server in toolbox.servers.items()
+        ]
+        # A server replaces its tools as a whole, and what is the very same is not looked into.
+        if self._on_record.get(config.name) == (config, servers):
+            return
+        self._on_record[config.name] = (config, servers)
+        self.journal.list_toolbox(
+            config.name,
+            config.description,
+            [
+                (name, modern, [tool.definition for tool in tools.values()] if tools is not None else None)
+                for name, modern, tools in servers
+            ],
         )
 
     def _servers(self) -> Iterable[Server]:
@@ -245,7 +286,7 @@ class Workbench:
 
     def _server(self, config: ServerConfig) -> Server:
         if isinstance(config, ChildConfig):
-            return ChildServer(config, self._changed, self._processes)
+            return ChildServer(config, self._changed, self._processes, self._hide)
         if isinstance(config, FolderConfig):
             return FolderServer(config, self._changed, self._processes, self, self.config.log.path)
         assert isinstance(config, RemoteConfig)
@@ -281,14 +322,18 @@ class Workbench:
         for listener in list(self._listeners):
             listener()
 
+    def _hide(self, secrets: Set[str]) -> None:
+        self._found_secrets |= secrets
+        self.journal.add_secrets(secrets)
 
-def _journal(config: Config) -> Journal:
-    log = config.log
-    return Journal(
-        log.path,
-        max_size=log.max_size,
-        keep=log.keep,
-        value_limit=log.value_limit,
-        redact=log.redact,
-        secrets=config.secrets,
-    )
+    def _journal(self) -> Journal:
+        log = self.config.log
+        return Journal(
+            log.path,
+            max_size=log.max_size,
+            keep=log.keep,
+            value_limit=log.value_limit,
+            redact=log.redact,
+            secrets=self.config.secrets | self._found_secrets,
+            record=log.record,
+        )

@@ -22,7 +22,6 @@ from .written import ConfigFile
 NOT_YET: dict[str, tuple[object, str]] = {
     "search": (True, "find_tools"),
     "http": ({}, "serving over HTTP"),
-    "record": (False, "recording results"),
 }
 
 # An address for a server that has none, since its variable is missing: it decodes, and leads nowhere.
