@@ -9,22 +9,29 @@ import sys
 def main() -> int:
     arguments = sys.argv[1:]
     if not arguments or arguments[0] == "--config":
-        return serve_stdio(arguments)
+        if len(arguments) not in (0, 2):
+            return misused("--config needs a path, and serving on stdio takes nothing else")
+        return serve_stdio(*arguments[1:])
+    if arguments[:2] == ["serve", "--toolbox"] and len(arguments) == 3:
+        return serve_stdio(toolbox=arguments[2])  # the common form, without a command line's imports
     from .cli.app import run
 
     return run(arguments)
 
 
-def serve_stdio(arguments: list[str]) -> int:
-    """`mcp-workbench [--config PATH]`, without a command line's imports."""
+def misused(what: str) -> int:
+    from .stdio import warn
+
+    warn(f"{what}; see mcp-workbench --help")
+    return 2
+
+
+def serve_stdio(option: str | None = None, toolbox: str | None = None) -> int:
+    """The exit status. `option` is the configuration that was asked for; with a `toolbox`, that one alone."""
     from .config import configuration
-    from .errors import ConfigError
+    from .errors import ConfigError, ToolboxUnknown
     from .stdio import serve, warn
 
-    if len(arguments) not in (0, 2):
-        warn("--config needs a path, and serving on stdio takes nothing else; see mcp-workbench --help")
-        return 2
-    option = arguments[1] if arguments else None
     try:
         config = configuration(option, os.environ, os.getcwd())
         if config.untrusted is not None and sys.stdin.isatty() and trust_now(config.untrusted):
@@ -40,6 +47,9 @@ def serve_stdio(arguments: list[str]) -> int:
             f"{config.untrusted} runs commands and is not trusted, so {used} is used instead; "
             f"to trust it, run: mcp-workbench trust {config.untrusted}"
         )
+    if toolbox is not None and toolbox not in config.toolboxes:
+        sys.stderr.write(f"{ToolboxUnknown(toolbox, config.toolboxes)}\n")
+        return 1
     if sys.stdin.isatty():
         introduce()
     try:
@@ -48,7 +58,8 @@ def serve_stdio(arguments: list[str]) -> int:
         run = uvloop.run
     except ImportError:
         from asyncio import run
-    run(serve(config, asked_for=option is not None or bool(os.environ.get("WORKBENCH_CONFIG"))))
+    asked_for = option is not None or bool(os.environ.get("WORKBENCH_CONFIG"))
+    run(serve(config, asked_for=asked_for, toolbox=toolbox))
     return 0
 
 

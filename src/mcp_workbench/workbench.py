@@ -31,7 +31,7 @@ from .servers.call import Call
 from .servers.child import ChildServer
 from .servers.folder import FolderServer, InnerCall
 from .servers.processes import Processes
-from .servers.tool import Tool
+from .servers.tool import Tool, unlisted_tool
 from .servers.remote.server import RemoteServer
 from .toolbox import Toolbox
 from .wire.lines import Piece
@@ -106,14 +106,14 @@ class Workbench:
         if server.config.pinned:
             self._heed_pins()
         if server.connected:
-            await self._tool(server, ref)
+            await self._tool(server, call)
         call.id = new_id()
         began, clock = time.time(), time.perf_counter()
         error: str | None = None
         answer: tuple[Piece, ...] = ()
         try:
             await server.connect()
-            tool = await self._tool(server, ref)
+            tool = await self._tool(server, call)
             result = Result(await server.call(tool, call), server.modern)
             error = result.error_text
             answer = (b'"result":', result.raw)
@@ -205,12 +205,15 @@ class Workbench:
         await self._processes.close()
         self.journal.close()
 
-    async def _tool(self, server: Server, ref: ToolRef) -> Tool:
+    async def _tool(self, server: Server, call: Call) -> Tool:
+        ref = call.ref
         tool = server.tools.get(ref.name) or await server.find(ref.name)
         if tool is not None:
             return tool
         if ref.name in server.withheld:
             raise ToolNotOffered(ref, server.withheld[ref.name])
+        if not call.listed and server.takes_unlisted(ref.name):
+            return unlisted_tool(ref.name)
         raise ToolNotFound(ref)
 
     def _log(

@@ -5,13 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 
-from msgspec import Raw
-
-from ..endpoint import HEADER_MISMATCH, Client, Endpoint, Question
+from ..endpoint import HEADER_MISMATCH, Client, Endpoint, Question, Subscription
 from ..errors import RpcError
 from ..protocol import revisions
 from ..wire import messages
-from ..wire.messages import Message, encode
+from ..wire.messages import Message
 from .callers import Caller
 from .exchange import Exchange
 from .request import EVENTS, STATUS, Refused, Request, joined
@@ -40,13 +38,13 @@ class Modern:
             client = Client("unknown", revisions.MODERN[-1], caller.name, caller.scope)
             question = Question(message.method, message.params, client, declared=version)
             _check_headers(request, question, version)
-            if question.method == "tools/call":
-                await Exchange(request, message.id, Stream(), statuses=True).run(self._endpoint, question)
-                return
             if question.method == "subscriptions/listen":
                 await self._listen(request, message, question)
                 return
-            result = self._endpoint.answer(question)
+            result = self._endpoint.at_once(question)
+            if result is None:
+                await Exchange(request, message.id, Stream(), statuses=True).run(self._endpoint, question)
+                return
         except RpcError as error:
             await request.fail(error, message.id, status=STATUS.get(error.code, 200))
         else:
@@ -55,45 +53,24 @@ class Modern:
     async def _listen(self, request: Request, message: Message, question: Question) -> None:
         if not request.accepts(EVENTS):
             raise Refused(406, "subscriptions/listen answers with text/event-stream alone")
-        subscription = Subscription(bytes(message.id), question.params.notifications.tools)
         stream = Stream()
-        stream.put(*subscription.acknowledgement())
+        subscription = Subscription(
+            stream.notify, question.params.notifications, id=message.key, scope=question.client.scope
+        )
+        subscription.acknowledge()
         self._listening[stream] = subscription
+        self._endpoint.subscribe(subscription)
         try:
             await stream.feed(request)
         finally:
+            self._endpoint.unsubscribe(subscription)
             del self._listening[stream]
-
-    def tools_changed(self) -> None:
-        for stream, subscription in self._listening.items():
-            if subscription.tools:
-                stream.put(*subscription.list_changed())
 
     def close(self) -> None:
         """End the subscriptions as a server should that ends them by itself."""
         for stream, subscription in self._listening.items():
             stream.put(*subscription.result())
             stream.end()
-
-
-class Subscription:
-    """What a client wants to hear of, and the messages that tell it; each says whose it is."""
-
-    def __init__(self, id: bytes, tools: bool) -> None:
-        self._id = id
-        self._meta = encode({revisions.SUBSCRIPTION: Raw(id)})
-        self.tools = tools
-
-    def acknowledgement(self) -> tuple[messages.Piece, ...]:
-        granted = b'{"toolsListChanged":true}' if self.tools else b"{}"
-        params = b'{"_meta":%b,"notifications":%b}' % (self._meta, granted)
-        return messages.notification(b'"notifications/subscriptions/acknowledged"', params)
-
-    def list_changed(self) -> tuple[messages.Piece, ...]:
-        return messages.notification(b'"notifications/tools/list_changed"', b'{"_meta":%b}' % self._meta)
-
-    def result(self) -> tuple[messages.Piece, ...]:
-        return messages.answer(self._id, b'{"resultType":"complete","_meta":%b}' % self._meta)
 
 
 def _check_headers(request: Request, question: Question, version: str | None) -> None:

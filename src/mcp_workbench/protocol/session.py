@@ -15,6 +15,7 @@ from ..wire.lines import Piece
 from ..wire.messages import INVALID_PARAMS, METHOD_NOT_FOUND, encode
 from ..wire.peer import Limit
 from . import revisions
+from .about import About
 
 Era = Literal["legacy", "modern"]
 T = TypeVar("T")
@@ -27,20 +28,30 @@ MOST_PAGES = 1000
 _CLIENT = {"name": "mcp-workbench", "version": __version__}
 
 
+class _DiscoveredMeta(msgspec.Struct):
+    info: Raw = msgspec.field(name=revisions.SERVER_INFO, default=Raw())
+
+
 class _Discovered(msgspec.Struct):
     versions: list[str] = msgspec.field(name="supportedVersions")
     capabilities: dict[str, Raw] = {}
     instructions: str | None = None
+    meta: _DiscoveredMeta = msgspec.field(name="_meta", default_factory=_DiscoveredMeta)
+
+    @property
+    def about(self) -> About:
+        return About(self.capabilities, self.meta.info, self.instructions)
 
 
 class _Initialized(msgspec.Struct):
     version: str = msgspec.field(name="protocolVersion")
     capabilities: dict[str, Raw] = {}
+    info: Raw = msgspec.field(name="serverInfo", default=Raw())
     instructions: str | None = None
 
-
-class _ToolsCapability(msgspec.Struct):
-    list_changed: bool = msgspec.field(name="listChanged", default=False)
+    @property
+    def about(self) -> About:
+        return About(self.capabilities, self.info, self.instructions)
 
 
 class _Unsupported(msgspec.Struct):
@@ -82,10 +93,10 @@ class Speaker(Protocol):
 class Session:
     """Made by `open_session`; knows how to say things to its server."""
 
-    def __init__(self, peer: Speaker, version: str, capabilities: dict[str, Raw]) -> None:
+    def __init__(self, peer: Speaker, version: str, about: About) -> None:
         self.peer = peer
         self.version = version
-        self.capabilities = capabilities
+        self.about = about
         self.modern = revisions.is_modern(version)
         self._own_meta = _modern_meta(version) if self.modern else {}
         self._plain_meta = encode(self._own_meta)
@@ -93,11 +104,7 @@ class Session:
     @property
     def tells_of_tools(self) -> bool:
         """Whether it announces changes of its tools."""
-        try:
-            tools = msgspec.json.decode(self.capabilities["tools"], type=_ToolsCapability)
-        except (KeyError, msgspec.DecodeError):
-            return False
-        return tools.list_changed
+        return self.about.can("tools", "listChanged")
 
     async def list_tools(self) -> tuple[list[Raw], Raw]:
         """Every page of `tools/list`, and the `_meta` of the last one."""
@@ -267,7 +274,7 @@ async def _discover(peer: Speaker, version: str) -> Session | None:
     except msgspec.DecodeError:
         return None
     common = [version for version in revisions.MODERN if version in found.versions]
-    return Session(peer, common[-1], found.capabilities) if common else None
+    return Session(peer, common[-1], found.about) if common else None
 
 
 def _supported(error: RpcError) -> list[str]:
@@ -297,4 +304,4 @@ async def _initialize(peer: Speaker) -> Session:
     if found.version not in revisions.LEGACY:
         raise IncompatibleServer(f"it answered initialize with protocol revision {found.version!r}")
     peer.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
-    return Session(peer, found.version, found.capabilities)
+    return Session(peer, found.version, found.about)

@@ -14,6 +14,7 @@ from msgspec import Raw
 
 from ..config import ServerConfig
 from ..errors import NOT_READ_ONLY, ConnectFailed, RpcError, Unanswered
+from ..protocol.about import About
 from .call import Call
 from .slots import Slots
 from .tool import Tool, read_tool
@@ -51,6 +52,8 @@ class Server(ABC):
         """Tools that are there and not offered, and why."""
         self.modern = False
         """The era it was found to live in when it was last connected."""
+        self.about = About()
+        """What it said of itself when it was last connected."""
         self.listed = False
         """Whether the tools were ever known; they are kept while the server is away."""
         self.failure: ConnectFailed | None = None
@@ -127,6 +130,11 @@ class Server(ABC):
                 self._slots.give_back()
         finally:
             self._finished()
+
+    def takes_unlisted(self, name: str) -> bool:
+        """Whether it may be asked for a tool that it did not list."""
+        config = self.config
+        return config.filters.allows(name) and not (config.read_only or config.pinned)
 
     async def retire(self) -> None:
         """Let the calls under way finish, then close. No new ones may come."""

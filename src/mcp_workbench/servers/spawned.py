@@ -140,6 +140,7 @@ class SpawnedServer(Server):
         except IncompatibleServer as error:
             raise Unanswered(str(error)) from None
         self.modern = session.modern
+        self.about = session.about
         self._era = "modern" if session.modern else "legacy"
         try:
             tools = await self._list(session)

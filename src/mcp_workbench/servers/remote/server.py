@@ -93,6 +93,7 @@ class RemoteServer(Server):
         link, tools = await self._reach()
         self._link = link
         self.modern = link.session.modern
+        self.about = link.session.about
         if link.session.tells_of_tools:
             if link.session.modern:
                 self._chore(self._subscribe(link))
