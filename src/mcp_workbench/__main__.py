@@ -31,6 +31,7 @@ def serve_stdio(option: str | None = None, toolbox: str | None = None) -> int:
     from .config import configuration
     from .errors import ConfigError, ToolboxUnknown
     from .stdio import serve, warn
+    from .workbench import Workbench
 
     try:
         config = configuration(option, os.environ, os.getcwd())
@@ -59,7 +60,7 @@ def serve_stdio(option: str | None = None, toolbox: str | None = None) -> int:
     except ImportError:
         from asyncio import run
     asked_for = option is not None or bool(os.environ.get("WORKBENCH_CONFIG"))
-    run(serve(config, asked_for=asked_for, toolbox=toolbox))
+    run(serve(Workbench(config), asked_for=asked_for, toolbox=toolbox))
     return 0
 
 

@@ -13,7 +13,6 @@ from typing import Literal
 import msgspec
 from msgspec import Raw
 
-from .config import Config
 from .endpoint import Client, Endpoint, MetaEndpoint, Question, Subscription
 from .endpoint.subscription import EVERYTHING
 from .errors import RpcError
@@ -249,8 +248,8 @@ def pollable(fd: int) -> tuple[int, Literal["client", "file"]]:
     return outlet, "file"
 
 
-async def serve(config: Config, *, asked_for: bool = True, toolbox: str | None = None) -> None:
-    """Serve until the client leaves or a signal says so; then leave nothing behind.
+async def serve(workbench: Workbench, *, asked_for: bool = True, toolbox: str | None = None) -> None:
+    """Serve until the client leaves or a signal says so; then close the workbench and leave nothing behind.
 
     `asked_for` says that the user named the configuration file. With a `toolbox`, that one is served as it
     is; else all of them, through the meta-tools.
@@ -259,7 +258,6 @@ async def serve(config: Config, *, asked_for: bool = True, toolbox: str | None =
     reading, source = pollable(reading)
     widen(reading)
     widen(writing)
-    workbench = Workbench(config)
     connection = Connection(_endpoint(workbench, toolbox), reading, writing)
     life = Life(workbench, asked_for=asked_for, transport="stdio", warn=warn)
     signalled = _on_signals(connection.ended, life)

@@ -31,8 +31,8 @@ from .servers.call import Call
 from .servers.child import ChildServer
 from .servers.folder import FolderServer, InnerCall
 from .servers.processes import Processes
-from .servers.tool import Tool, unlisted_tool
 from .servers.remote.server import RemoteServer
+from .servers.tool import Tool, unlisted_tool
 from .toolbox import Toolbox
 from .wire.lines import Piece
 from .wire.messages import encode, error_object
@@ -245,22 +245,25 @@ class Workbench:
         """Have on record what a toolbox offers, where calls are, so that they can be served again."""
         if not self.config.log.record:
             return
-        config = toolbox.config
-        servers = [
-            (name, server.modern, server.tools if server.listed else None)
-            for name, server in toolbox.servers.items()
-        ]
+        servers = toolbox.servers
         # A server replaces its tools as a whole, and what is the very same is not looked into.
-        if self._on_record.get(config.name) == (config, servers):
+        state = (toolbox.config, [(server.listed, server.about, server.tools) for server in servers.values()])
+        if self._on_record.get(toolbox.config.name) == state:
             return
-        self._on_record[config.name] = (config, servers)
+        self._on_record[toolbox.config.name] = state
+        from .journal.recorded import ServerListing
+
+        listings = {
+            name: ServerListing(
+                name, server.modern, server.about, [tool.definition for tool in server.tools.values()]
+            )
+            for name, server in servers.items()
+            if server.listed
+        }
         self.journal.list_toolbox(
-            config.name,
-            config.description,
-            [
-                (name, modern, [tool.definition for tool in tools.values()] if tools is not None else None)
-                for name, modern, tools in servers
-            ],
+            toolbox.config.name,
+            toolbox.config.description,
+            {name: listings.get(name) for name in servers},
         )
 
     def _servers(self) -> Iterable[Server]:

@@ -11,11 +11,18 @@ import pytest
 from msgspec import Raw
 
 from mcp_workbench.journal import Journal
-from mcp_workbench.journal.recorded import recorded_calls, recorded_listing, recorded_toolboxes
+from mcp_workbench.journal.recorded import (
+    ServerListing,
+    recorded_calls,
+    recorded_listing,
+    recorded_toolboxes,
+)
+from mcp_workbench.protocol.about import About
 
 from .calls import journal, lines, write
 
 CANARY = "canary-5f1d"
+INFO = Raw(b'{"name":"docker","version":"1"}')
 ANSWER = (b'"result":', b'{"content":[],"n":1.50}')
 
 
@@ -25,13 +32,14 @@ def kept(path: Path) -> list[dict[str, Any]]:
 
 
 def list_tools(log: Journal, **servers: list[dict[str, Any]] | None) -> None:
+    def listing(name: str, tools: list[dict[str, Any]]) -> ServerListing:
+        definitions = [Raw(json.dumps(tool).encode()) for tool in tools]
+        return ServerListing(name, False, About({"tools": Raw(b"{}")}, INFO, f"Use {CANARY}"), definitions)
+
     log.list_toolbox(
         "dev",
         "For tests",
-        [
-            (name, False, None if tools is None else [Raw(json.dumps(tool).encode()) for tool in tools])
-            for name, tools in servers.items()
-        ],
+        {name: None if tools is None else listing(name, tools) for name, tools in servers.items()},
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from .masking import Mask
 from .quoting import quote
 
 if TYPE_CHECKING:
+    from .recorded import ServerListing
     from .recording import Recording
 
 
@@ -117,10 +118,8 @@ class Journal:
         except Exception as problem:
             self._dropped(problem)
 
-    def list_toolbox(
-        self, name: str, description: str, servers: Iterable[tuple[str, bool, Iterable[Raw] | None]]
-    ) -> None:
-        """Put on record what a toolbox offers, where calls are; see Recording.toolbox."""
+    def list_toolbox(self, name: str, description: str, servers: Mapping[str, ServerListing | None]) -> None:
+        """Put on record what a toolbox offers, where calls are; None for a server that is away."""
         if self._recording is None:
             return
         try:

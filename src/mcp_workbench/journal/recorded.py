@@ -9,6 +9,7 @@ from datetime import datetime
 import msgspec
 from msgspec import Raw
 
+from ..protocol.about import About
 from .call import Call, read
 from .files import OpenFile, open_files
 
@@ -26,7 +27,9 @@ class ServerListing(msgspec.Struct):
     name: str
     modern: bool
     """Of which era its results are."""
+    about: About
     tools: list[Raw]
+    """The definitions of what it offered, in its order."""
 
 
 class Listing(msgspec.Struct):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
 import msgspec
 from msgspec import Raw
 
-from ..wire.messages import encode, with_member
+from ..protocol.about import About
+from ..wire.messages import decode, encode, with_member
 from .arguments import Arguments
 from .masking import Mask
+from .recorded import Listing, ServerListing, calls_folder, oldest_line, recorded_listing, toolbox_file
 
 # Seconds that may lie between a result and its line, with slow disks and clocks that are set.
 _SLACK = 60.0
@@ -28,57 +30,57 @@ class Recording:
     def __init__(self, log: str, secrets: Collection[str], redact: Sequence[str]) -> None:
         self.log = log
         self._exchanges = Arguments(Mask(secrets, redact), sys.maxsize)
-        # `password` in a schema is a parameter, and what is under it is no password.
-        self._definitions = Arguments(Mask(secrets, redact, by_key=False), sys.maxsize)
+        # What servers say of themselves: `password` in a schema is a parameter, and below it is no password.
+        self._texts = Arguments(Mask(secrets, redact, by_key=False), sys.maxsize)
 
     def call(self, id: str, args: bytes, answer: bytes) -> str:
         """Keep a call; returns its file's name as seen from the log's folder. Raises OSError.
 
         `answer` is the member of an Exchange that came of it, as JSON: `"result":{…}`.
         """
-        from .recorded import calls_folder
-
         path = os.path.join(calls_folder(self.log), f"{id}.json")
         _write(path, self._exchanges.json(b'{"args":%b,%b}' % (args, answer)).encode())
         return os.path.relpath(path, os.path.dirname(self.log))
 
-    def toolbox(
-        self, name: str, description: str, servers: Iterable[tuple[str, bool, Iterable[Raw] | None]]
-    ) -> None:
-        """Keep what a toolbox offers. Raises OSError.
-
-        Each server by its name, its era (whether it is modern) and the definitions of its tools; of one that
-        is away (None), what is on record stays.
-        """
-        from .recorded import Listing, ServerListing, recorded_listing, toolbox_file
-
+    def toolbox(self, name: str, description: str, servers: Mapping[str, ServerListing | None]) -> None:
+        """Keep what a toolbox offers; of a server that is away (None), what is on record. Raises OSError."""
         try:
             before = recorded_listing(self.log, name)
         except msgspec.DecodeError:
             before = None
         known = {server.name: server for server in before.servers} if before is not None else {}
-        listed: list[ServerListing] = []
-        for server, modern, tools in servers:
-            if tools is not None:
-                listed.append(ServerListing(server, modern, [self._definition(tool) for tool in tools]))
-            elif server in known:
-                listed.append(known[server])
+        listed = [
+            self._masked(server) if server is not None else known[each]
+            for each, server in servers.items()
+            if server is not None or each in known
+        ]
         _write(toolbox_file(self.log, name), encode(Listing(name, description, listed)))
 
     def prune(self) -> None:
         """Delete the calls whose lines are gone, since their file was the oldest. Raises OSError."""
-        from .recorded import calls_folder, oldest_line
-
         until = (oldest_line(self.log) or time.time()) - _SLACK
         for entry in list(os.scandir(calls_folder(self.log))):
             # By time and not by id: the id tells when a call began, and the lines are in the order of ends.
             if entry.stat().st_mtime < until:
                 os.unlink(entry)
 
+    def _masked(self, server: ServerListing) -> ServerListing:
+        said = server.about
+        about = About(
+            {kind: self._raw(declared) for kind, declared in said.capabilities.items()},
+            self._raw(said.info) if said.info else said.info,
+            None if said.instructions is None else decode(self._texts.text(said.instructions).encode()),
+        )
+        tools = [self._definition(tool) for tool in server.tools]
+        return ServerListing(server.name, server.modern, about, tools)
+
     def _definition(self, definition: Raw) -> Raw:
         """Without secrets, but with its own name: under another it could not be called."""
         name = msgspec.json.decode(definition, type=_Named).name
-        return Raw(with_member(self._definitions.json(bytes(definition)).encode(), "name", bytes(name)))
+        return Raw(with_member(bytes(self._raw(definition)), "name", bytes(name)))
+
+    def _raw(self, json: Raw) -> Raw:
+        return Raw(self._texts.json(bytes(json)).encode())
 
 
 class _Named(msgspec.Struct):
