@@ -6,6 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
 
+from msgspec import Raw
+
 from .config import ChildConfig, Config, FolderConfig, RemoteConfig, ServerConfig
 from .errors import (
     CallFailed,
@@ -35,7 +37,7 @@ from .servers.remote.server import RemoteServer
 from .servers.tool import Tool, unlisted_tool
 from .toolbox import Toolbox
 from .wire.lines import Piece
-from .wire.messages import encode, error_object
+from .wire.messages import NULL, encode, error_object
 
 MOST_CALLS_DEEP = 16
 """A longer chain of calls of calls is taken for a loop."""
@@ -255,7 +257,11 @@ class Workbench:
 
         listings = {
             name: ServerListing(
-                name, server.modern, server.about, [tool.definition for tool in server.tools.values()]
+                name,
+                server.modern,
+                server.about.info or Raw(NULL),
+                server.about.instructions,
+                [tool.definition for tool in server.tools.values()],
             )
             for name, server in servers.items()
             if server.listed

@@ -17,7 +17,6 @@ from mcp_workbench.journal.recorded import (
     recorded_listing,
     recorded_toolboxes,
 )
-from mcp_workbench.protocol.about import About
 
 from .calls import journal, lines, write
 
@@ -34,7 +33,7 @@ def kept(path: Path) -> list[dict[str, Any]]:
 def list_tools(log: Journal, **servers: list[dict[str, Any]] | None) -> None:
     def listing(name: str, tools: list[dict[str, Any]]) -> ServerListing:
         definitions = [Raw(json.dumps(tool).encode()) for tool in tools]
-        return ServerListing(name, False, About({"tools": Raw(b"{}")}, INFO, f"Use {CANARY}"), definitions)
+        return ServerListing(name, False, INFO, f"Use {CANARY}", definitions)
 
     log.list_toolbox(
         "dev",
@@ -75,6 +74,22 @@ def test_nothing_is_cut_that_is_to_be_served_again(tmp_path: Path):
     write(journal(path, record=True, value_limit=100), args=large, answer=(b'"result":', large))
     assert kept(path) == [{key: {"text": "x" * 100_000, "token": "[masked]"} for key in ("args", "result")}]
     assert "[cut" in lines(path)[0]["args"]["text"]
+
+
+def test_what_is_nested_deeply_is_whole_and_masked(tmp_path: Path):
+    path = tmp_path / "ToolBox.log"
+    deep: Any = {"password": "hunter22", "rest": [{"n": number} for number in range(100)]}
+    for _ in range(200):
+        deep = {"a": [deep]}
+    write(journal(path, record=True), answer=(b'"result":', json.dumps(deep).encode()))
+    for _ in range(200):
+        deep = deep["a"][0]
+    deep["password"] = "[masked]"
+    (found,) = kept(path)
+    result = found["result"]
+    for _ in range(200):
+        result = result["a"][0]
+    assert result == deep
 
 
 def test_a_secret_is_in_no_recording(tmp_path: Path):

@@ -13,6 +13,7 @@ from .init import init
 from .logs import logs
 from .new import new
 from .pin import pin
+from .replay import replay
 from .serve import serve
 from .toolboxes import toolboxes
 from .tools import tools
@@ -42,6 +43,7 @@ app.command()(doctor)
 app.command()(init)
 app.command()(logs)
 app.command()(pin)
+app.command()(replay)
 app.command()(serve)
 app.command()(toolboxes)
 app.command()(tools)

@@ -9,7 +9,6 @@ from datetime import datetime
 import msgspec
 from msgspec import Raw
 
-from ..protocol.about import About
 from .call import Call, read
 from .files import OpenFile, open_files
 
@@ -27,7 +26,9 @@ class ServerListing(msgspec.Struct):
     name: str
     modern: bool
     """Of which era its results are."""
-    about: About
+    info: Raw
+    """What it said of itself, its `serverInfo`; or null."""
+    instructions: str | None
     tools: list[Raw]
     """The definitions of what it offered, in its order."""
 

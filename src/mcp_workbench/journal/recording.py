@@ -11,11 +11,13 @@ from contextlib import suppress
 import msgspec
 from msgspec import Raw
 
-from ..protocol.about import About
 from ..wire.messages import decode, encode, with_member
 from .arguments import Arguments
 from .masking import Mask
 from .recorded import Listing, ServerListing, calls_folder, oldest_line, recorded_listing, toolbox_file
+
+# No limit to the length and the depth of values.
+_WHOLE = (sys.maxsize, sys.maxsize)
 
 # Seconds that may lie between a result and its line, with slow disks and clocks that are set.
 _SLACK = 60.0
@@ -29,9 +31,9 @@ class Recording:
 
     def __init__(self, log: str, secrets: Collection[str], redact: Sequence[str]) -> None:
         self.log = log
-        self._exchanges = Arguments(Mask(secrets, redact), sys.maxsize)
+        self._exchanges = Arguments(Mask(secrets, redact), *_WHOLE)
         # What servers say of themselves: `password` in a schema is a parameter, and below it is no password.
-        self._texts = Arguments(Mask(secrets, redact, by_key=False), sys.maxsize)
+        self._texts = Arguments(Mask(secrets, redact, by_key=False), *_WHOLE)
 
     def call(self, id: str, args: bytes, answer: bytes) -> str:
         """Keep a call; returns its file's name as seen from the log's folder. Raises OSError.
@@ -65,14 +67,14 @@ class Recording:
                 os.unlink(entry)
 
     def _masked(self, server: ServerListing) -> ServerListing:
-        said = server.about
-        about = About(
-            {kind: self._raw(declared) for kind, declared in said.capabilities.items()},
-            self._raw(said.info) if said.info else said.info,
-            None if said.instructions is None else decode(self._texts.text(said.instructions).encode()),
+        said = server.instructions
+        return ServerListing(
+            server.name,
+            server.modern,
+            self._raw(server.info),
+            None if said is None else decode(self._texts.text(said).encode()),
+            [self._definition(tool) for tool in server.tools],
         )
-        tools = [self._definition(tool) for tool in server.tools]
-        return ServerListing(server.name, server.modern, about, tools)
 
     def _definition(self, definition: Raw) -> Raw:
         """Without secrets, but with its own name: under another it could not be called."""
