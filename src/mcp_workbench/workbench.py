@@ -95,7 +95,8 @@ class Workbench:
             raise ToolboxUnknown(name, toolboxes)
         self._heed_pins()
         await toolbox.open(on_settled)
-        self._record(toolbox)
+        if self.config.log.record:
+            self._record(toolbox)
         return toolbox
 
     async def call(self, call: Call) -> Result:
@@ -240,13 +241,11 @@ class Workbench:
             principal=call.principal,
             answer=answer,
         )
-        if toolbox := self.toolboxes.get(call.ref.toolbox):
+        if self.config.log.record and (toolbox := self.toolboxes.get(call.ref.toolbox)):
             self._record(toolbox)
 
     def _record(self, toolbox: Toolbox) -> None:
-        """Have on record what a toolbox offers, where calls are, so that they can be served again."""
-        if not self.config.log.record:
-            return
+        """Have on record what a toolbox offers, so that its calls can be served again."""
         servers = toolbox.servers
         # A server replaces its tools as a whole, and what is the very same is not looked into.
         state = (toolbox.config, [(server.listed, server.about, server.tools) for server in servers.values()])
