@@ -8,7 +8,8 @@ import os
 import signal
 import stat
 import threading
-from typing import Literal
+from collections.abc import Coroutine, Generator
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
@@ -84,15 +85,15 @@ class Connection:
 
     def on_request(self, peer: Peer, request: Request) -> None:
         try:
-            question = Question(request.method, request.params, self._client)
+            question = Question(request.method, request.params, self._client, subscription=self._own)
             if request.method == "initialize":
                 self._client = self._endpoint.client_of(question)
             if request.method == "subscriptions/listen" and question.client.modern:
-                self._subscribe(request, question)
+                self._spawn(request, self._listen(request, question))
             elif (result := self._endpoint.at_once(question)) is not None:
                 self._answer(request, result)
             else:
-                self._spawn(request, question)
+                self._spawn(request, self._work(request, question))
         except RpcError as error:
             request.fail(error)
         except Exception as error:
@@ -121,8 +122,8 @@ class Connection:
 
     # What goes on
 
-    def _spawn(self, request: Request, question: Question) -> None:
-        task = asyncio.create_task(self._work(request, question))
+    def _spawn(self, request: Request, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         key = bytes(request.id)
         self._running[key] = task  # a client that uses an id twice can cancel the later one
@@ -135,8 +136,21 @@ class Connection:
         task.add_done_callback(done)
 
     async def _work(self, request: Request, question: Question) -> None:
-        try:
+        with self._answered(request):
             self._answer(request, *await self._endpoint.answer(question, self.peer.notify))
+
+    async def _listen(self, request: Request, question: Question) -> None:
+        key = bytes(request.id)
+        subscription = Subscription(self.peer.notify, question.params.notifications, id=key)
+        with self._answered(request):
+            await self._endpoint.listen(question, subscription)
+            self._subscriptions[key] = subscription
+
+    @contextlib.contextmanager
+    def _answered(self, request: Request) -> Generator[None]:
+        """Whatever happens, the request gets its answer, unless it was cancelled."""
+        try:
+            yield
         except RpcError as error:
             request.fail(error)
         except asyncio.CancelledError:
@@ -156,13 +170,6 @@ class Connection:
 
         traceback.print_exception(error)
         request.fail(RpcError(INTERNAL_ERROR, f"Internal error: {error}"))
-
-    def _subscribe(self, request: Request, question: Question) -> None:
-        key = bytes(request.id)
-        subscription = Subscription(self.peer.notify, question.params.notifications, id=key)
-        subscription.acknowledge()
-        self._subscriptions[key] = subscription
-        self._endpoint.subscribe(subscription)
 
     def _batch(self, line: bytes) -> None:
         items = messages.read_batch(line)

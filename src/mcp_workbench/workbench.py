@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Set
+from typing import TypeAlias
 
 from msgspec import Raw
 
@@ -43,12 +44,17 @@ MOST_CALLS_DEEP = 16
 """A longer chain of calls of calls is taken for a loop."""
 
 
+Hearer: TypeAlias = Callable[[Server, str, Raw], None]
+"""Hears a notification of a server: its method and its params."""
+
+
 class Workbench:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.pins = Pins(config.path)
         self._processes = Processes()
         self._listeners: set[Callable[[], None]] = set()
+        self._hearers: set[Hearer] = set()
         self.calls = 0
         self.errors = 0
         self._farewells: set[asyncio.Task[None]] = set()
@@ -200,6 +206,11 @@ class Workbench:
         self._listeners.add(listener)
         return lambda: self._listeners.discard(listener)
 
+    def on_notice(self, hearer: Hearer) -> Callable[[], None]:
+        """Have `hearer` called with what servers say of resources and prompts; returns how to stop that."""
+        self._hearers.add(hearer)
+        return lambda: self._hearers.discard(hearer)
+
     async def close(self) -> None:
         """End every connection and every process."""
         for farewell in self._farewells:
@@ -293,6 +304,7 @@ class Workbench:
     def _new_server(self, config: ServerConfig) -> Server:
         server = self._server(config)
         server.inspect = self.pins.inspect
+        server.on_notice = self._heard
         return server
 
     def _server(self, config: ServerConfig) -> Server:
@@ -328,6 +340,10 @@ class Workbench:
                 server.sort_out()
         if offered != [server.tools for server in self._servers()]:
             self._changed()
+
+    def _heard(self, server: Server, method: str, params: Raw) -> None:
+        for hearer in list(self._hearers):
+            hearer(server, method, params)
 
     def _changed(self) -> None:
         for listener in list(self._listeners):

@@ -5,24 +5,38 @@ What there is to ask for is for the subclasses: the meta-tools, or a toolbox as 
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Sequence
 
 import msgspec
 from msgspec import Raw
 
 from .. import __version__
-from ..errors import RpcError
-from ..names import ToolRef
+from ..errors import ConnectFailed, RpcError, Unanswered
+from ..names import ResourceRef, Scope, ToolRef
 from ..progress import Notify, ProgressRelay
 from ..protocol import revisions
 from ..protocol.about import About
 from ..protocol.results import Result
+from ..servers.base import Server
 from ..servers.call import Call
 from ..wire.lines import Piece
-from ..wire.messages import INVALID_PARAMS, METHOD_NOT_FOUND, encode
+from ..wire.messages import (
+    EMPTY_OBJECT,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    encode,
+    members,
+    with_member,
+)
 from ..workbench import Workbench
+from .offers import Ambiguous, Offers
 from .question import Client, Question
-from .subscription import Subscription
+from .relay import LISTS, NO_RESOURCE, pass_on
+from .subscription import Subscription, Wishes
 
 FRESH_MS = 60_000
 """How long a modern client may take our lists for current without asking again."""
@@ -31,15 +45,17 @@ SERVER_INFO = Raw(encode({"name": "mcp-workbench", "title": "MCP Workbench", "ve
 
 
 class Endpoint(ABC):
-    def __init__(self, workbench: Workbench, *, shared: bool = False) -> None:
+    def __init__(self, workbench: Workbench, *, shared: bool, addressed: bool) -> None:
         """`shared` by many clients: where they may see different toolboxes, they are told not to share what
-        they hear.
+        they hear. With `addressed`, resources are known by addresses of ours.
         """
         self.workbench = workbench
         self._shared = shared
         self._info = SERVER_INFO
         self._subscriptions: set[Subscription] = set()
-        self._stop_listening = workbench.on_change(self._changed)
+        self._offers = Offers(self._servers, addressed=addressed)
+        self._chores: set[asyncio.Task[None]] = set()
+        self._stop = [workbench.on_change(self._changed), workbench.on_notice(self._heard)]
 
     @abstractmethod
     def at_once(self, question: Question) -> bytes | None:
@@ -48,6 +64,14 @@ class Endpoint(ABC):
     @abstractmethod
     async def _answer(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
         """The result of what `at_once` has none of, in pieces. Raises RpcError."""
+
+    @abstractmethod
+    async def _about(self, question: Question) -> About:
+        """What we can do for whoever asks. Raises RpcError."""
+
+    @abstractmethod
+    def _servers(self, scope: Scope) -> Sequence[Server]:
+        """Those that a caller can use now."""
 
     @abstractmethod
     def _changed(self) -> None:
@@ -61,6 +85,10 @@ class Endpoint(ABC):
         result = self.at_once(question)
         return (result,) if result is not None else await self._answer(question, notify)
 
+    async def definition(self, question: Question) -> Raw | None:
+        """That of the downstream tool which a `tools/call` names, where it can name one. Raises RpcError."""
+        return None
+
     def client_of(self, question: Question) -> Client:
         """Who a client is from its `initialize` on."""
         requested = question.params.protocol_version
@@ -69,15 +97,85 @@ class Endpoint(ABC):
             question.client, name=question.params.client_info.name, version=version
         )
 
+    # Who hears of changes
+
     def subscribe(self, subscription: Subscription) -> None:
+        """Tell a legacy client of changes, from now on."""
+        self._subscriptions.add(subscription)
+
+    async def listen(self, question: Question, subscription: Subscription) -> None:
+        """Tell a modern client what it wishes to hear of, as far as that can be had. Raises RpcError."""
+        about = await self._about(question)
+        wishes = subscription.wishes
+        granted = Wishes(
+            tools=wishes.tools and about.can("tools", "listChanged"),
+            prompts=wishes.prompts and about.can("prompts", "listChanged"),
+            resources=wishes.resources and about.can("resources", "listChanged"),
+        )
+        for uri in wishes.uris:
+            with contextlib.suppress(RpcError):
+                await self._watch(question, subscription, uri)
+                granted.uris.append(uri)
+        subscription.wishes = granted
+        subscription.acknowledge()
         self._subscriptions.add(subscription)
 
     def unsubscribe(self, subscription: Subscription) -> None:
+        """Tell it nothing more."""
         self._subscriptions.discard(subscription)
+        for ref in list(subscription.watched):
+            self._unwatch(subscription, ref)
+
+    async def _watch(self, question: Question, subscription: Subscription, uri: str) -> None:
+        """Raises RpcError."""
+        server, own = await self._resource(question, uri)
+        ref = ResourceRef(server.config.toolbox, server.config.name, own)
+        if ref in subscription.watched:
+            return
+        subscription.watched[ref] = uri
+        try:
+            await server.connect()
+            await server.hearing.watch(own)
+        except (ConnectFailed, Unanswered) as failure:
+            del subscription.watched[ref]
+            raise RpcError(INTERNAL_ERROR, failure.reason) from None
+        except BaseException:
+            del subscription.watched[ref]
+            raise
+
+    def _unwatch(self, subscription: Subscription, ref: ResourceRef) -> None:
+        del subscription.watched[ref]
+        for server in self._servers(None):
+            if (server.config.toolbox, server.config.name) == (ref.toolbox, ref.server):
+                task = asyncio.create_task(server.hearing.unwatch(ref.uri))
+                self._chores.add(task)
+                task.add_done_callback(self._chores.discard)
+
+    def _heard(self, server: Server, method: str, params: Raw) -> None:
+        if server not in self._servers(None):
+            return
+        toolbox = server.config.toolbox
+        hearers = [each for each in self._subscriptions if each.scope is None or toolbox in each.scope]
+        if method == "notifications/resources/updated":
+            with contextlib.suppress(KeyError, msgspec.DecodeError):
+                uri = msgspec.json.decode(members(bytes(params))["uri"], type=str)
+                for subscription in hearers:
+                    subscription.updated(ResourceRef(toolbox, server.config.name, uri), params)
+        else:
+            kind = method.split("/")[1]
+            for subscription in hearers:
+                subscription.list_changed(kind)
+
+    def _list_changed(self, kind: str) -> None:
+        for subscription in self._subscriptions:
+            subscription.list_changed(kind)
 
     def close(self) -> None:
         """Tell nobody anything any more."""
-        self._stop_listening()
+        for stop in self._stop:
+            stop()
+
+    # Tools
 
     async def _run(
         self, question: Question, ref: ToolRef, arguments: Raw | bytes, notify: Notify, *, listed: bool = True
@@ -106,9 +204,70 @@ class Endpoint(ABC):
         finally:
             relay.flush()
 
-    def _tools_changed(self) -> None:
-        for subscription in self._subscriptions:
-            subscription.tools_changed()
+    # Resources, prompts, completions
+
+    async def _relay(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+        """The result of a request about what servers offer beside tools. Raises RpcError."""
+        params, scope = question.params, question.client.scope
+        legacy = not question.client.modern
+        match question.method:
+            case method if method in LISTS:
+                kind = LISTS[method]
+                return (self._listed(question, kind, await self._offers.list(kind, scope)),)
+            case "resources/read":
+                server, uri = await self._resource(question, _required(params.uri, "uri"))
+                return await pass_on(question, server, notify, uri=uri)
+            case "resources/subscribe" if question.subscription is not None and legacy:
+                await self._watch(question, question.subscription, _required(params.uri, "uri"))
+                return (EMPTY_OBJECT,)
+            case "resources/unsubscribe" if question.subscription is not None and legacy:
+                uri = _required(params.uri, "uri")
+                for ref, known in list(question.subscription.watched.items()):
+                    if known == uri:
+                        self._unwatch(question.subscription, ref)
+                return (EMPTY_OBJECT,)
+            case "prompts/get":
+                server, name = await self._prompt(question, _required(params.name, "name"))
+                return await pass_on(question, server, notify, name=name)
+            case "completion/complete":
+                return await self._complete(question, notify)
+            case _:
+                raise unknown_method(question)
+
+    async def _complete(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+        ref = question.params.ref
+        if ref.name is not None:
+            server, name = await self._prompt(question, ref.name)
+            own = Raw(with_member(bytes(question.members["ref"]), "name", encode(name)))
+        else:
+            uri = _required(ref.uri, "ref.uri")
+            found = await self._found(self._offers.template(uri, question.client.scope), question, uri)
+            server, template = found
+            own = Raw(with_member(bytes(question.members["ref"]), "uri", encode(template)))
+        return await pass_on(question, server, notify, ref=own)
+
+    async def _prompt(self, question: Question, name: str) -> tuple[Server, str]:
+        found = await self._offers.prompt(name, question.client.scope)
+        if found is None:
+            raise RpcError(INVALID_PARAMS, f"Unknown prompt: {name}")
+        return found
+
+    async def _resource(self, question: Question, uri: str) -> tuple[Server, str]:
+        """Whose it is, and what its server calls it. Raises RpcError."""
+        client = question.client
+        return await self._found(self._offers.resource(uri, client.scope, client.principal), question, uri)
+
+    async def _found(
+        self, looking: Awaitable[tuple[Server, str] | None], question: Question, uri: str
+    ) -> tuple[Server, str]:
+        try:
+            found = await looking
+        except Ambiguous as problem:
+            raise RpcError(INVALID_PARAMS, f"Resource is ambiguous: {problem}") from None
+        if found is None:
+            code = INVALID_PARAMS if question.client.modern else NO_RESOURCE
+            raise RpcError(code, "Resource not found", encode({"uri": uri}))
+        return found
 
     # Results
 
@@ -156,3 +315,9 @@ class Endpoint(ABC):
 
 def unknown_method(question: Question) -> RpcError:
     return RpcError(METHOD_NOT_FOUND, "Method not found", encode({"method": question.method}))
+
+
+def _required(value: str | None, name: str) -> str:
+    if value is None:
+        raise RpcError(INVALID_PARAMS, f"Invalid params: {name} is required")
+    return value

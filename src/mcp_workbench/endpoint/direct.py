@@ -6,10 +6,10 @@ from msgspec import Raw
 
 from ..errors import CallFailed, RpcError, ToolboxUnknown, ToolError, ToolNotFound
 from ..metatools import error_result
-from ..names import ToolRef
+from ..names import Scope, ToolRef
 from ..progress import Notify
 from ..protocol.about import About
-from ..servers.base import Server
+from ..servers.base import TOOLS_CHANGED, Server
 from ..toolbox import Toolbox
 from ..wire.lines import Piece
 from ..wire.messages import EMPTY_OBJECT, INTERNAL_ERROR, INVALID_PARAMS, encode, with_member
@@ -17,9 +17,18 @@ from ..workbench import Workbench
 from .base import SERVER_INFO, Endpoint, unknown_method
 from .merged import Merged, Origin
 from .question import Question
+from .relay import RELAYED, pass_on
 
-_RELAYED = ("tools",)
+_DECLARED = ("tools", "resources", "prompts", "completions")
 """The capabilities of servers that reach our clients."""
+
+_SEVERAL = {
+    "tools": b'{"listChanged":true}',
+    "resources": b'{"subscribe":true,"listChanged":true}',
+    "prompts": b'{"listChanged":true}',
+    "completions": EMPTY_OBJECT,
+}
+"""What is declared where one of several servers has such a thing."""
 
 
 class DirectEndpoint(Endpoint):
@@ -28,7 +37,7 @@ class DirectEndpoint(Endpoint):
     """
 
     def __init__(self, workbench: Workbench, toolbox: str, *, shared: bool = False) -> None:
-        super().__init__(workbench, shared=shared)
+        super().__init__(workbench, shared=shared, addressed=False)
         self._name = toolbox
         self._merged = Merged({})
         self._merged_from: object = None
@@ -49,9 +58,11 @@ class DirectEndpoint(Endpoint):
                 toolbox = await self._open(question)
                 return (self._listed(question, "tools", self._definitions(toolbox)),)
             case "initialize" if not question.client.modern:
-                return (self._initialized(question, self._about(await self._open(question))),)
+                return (self._initialized(question, await self._about(question)),)
             case "server/discover":
-                return (self._discovered(question, self._about(await self._open(question))),)
+                return (self._discovered(question, await self._about(question)),)
+            case method if method in RELAYED:
+                return await self._relayed(question, notify)
             case _:
                 raise unknown_method(question)
 
@@ -74,19 +85,39 @@ class DirectEndpoint(Endpoint):
         toolbox = self.workbench.seen(question.client.scope).get(self._name)
         return toolbox if toolbox is not None and toolbox.opened else await self._open(question)
 
-    def _about(self, toolbox: Toolbox) -> About:
-        servers = [server for server in toolbox.servers.values() if server.listed]
+    async def _about(self, question: Question) -> About:
+        toolbox = await self._open(question)
         if (only := _only(toolbox)) is not None:
             said = only.about
-            relayed = {key: said.capabilities[key] for key in _RELAYED if key in said.capabilities}
-            return About(relayed, instructions=said.instructions)
+            declared = {key: said.capabilities[key] for key in _DECLARED if key in said.capabilities}
+            return About(declared, instructions=said.instructions)
+        servers = [server for server in toolbox.servers.values() if server.listed]
         parts = [
             f"## {server.config.name}\n\n{server.about.instructions}"
             for server in servers
             if server.about.instructions
         ]
-        instructions = "\n\n".join([*parts, *toolbox.failures]) or None
-        return About({"tools": Raw(b'{"listChanged":true}')}, instructions=instructions)
+        declared = {
+            key: Raw(_SEVERAL[key]) for key in _DECLARED if any(server.about.can(key) for server in servers)
+        }
+        declared["tools"] = Raw(_SEVERAL["tools"])
+        return About(declared, instructions="\n\n".join([*parts, *toolbox.failures]) or None)
+
+    def _servers(self, scope: Scope) -> list[Server]:
+        toolbox = self.workbench.seen(scope).get(self._name)
+        return list(toolbox.servers.values()) if toolbox is not None else []
+
+    # Resources, prompts, completions
+
+    async def _relayed(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+        only = _only(await self._opened(question))
+        if only is None or question.method in ("resources/subscribe", "resources/unsubscribe"):
+            return await self._relay(question, notify)
+        return await pass_on(question, only, notify)
+
+    async def _resource(self, question: Question, uri: str) -> tuple[Server, str]:
+        only = _only(await self._opened(question))
+        return (only, uri) if only is not None else await super()._resource(question, uri)
 
     # Tools
 
@@ -118,6 +149,8 @@ class DirectEndpoint(Endpoint):
         try:
             ref = ToolRef(self._name, *origin)
             result = await self._run(question, ref, question.params.arguments, notify, listed=only is None)
+            if only is None:
+                self._offers.remember(ref, result.raw, question.client.principal)
         except CallFailed as failure:
             if failure.rpc is not None:
                 raise failure.rpc from None
@@ -129,12 +162,23 @@ class DirectEndpoint(Endpoint):
             result = error_result(str(error))
         return result.pieces(question.client.modern)
 
+    async def definition(self, question: Question) -> Raw | None:
+        origin = self._names(await self._opened(question)).origins.get(question.params.name or "")
+        tool = self.workbench.tool(ToolRef(self._name, *origin)) if origin is not None else None
+        return tool.definition if tool is not None else None
+
     def _origin(self, toolbox: Toolbox, name: str) -> Origin:
         """Whose tool it is that a client knows by this name. Raises RpcError."""
         origin = self._names(toolbox).origins.get(name)
         if origin is None:
             raise _unknown_tool(name)
         return origin
+
+    def _heard(self, server: Server, method: str, params: Raw) -> None:
+        toolbox = self.workbench.toolboxes.get(self._name)
+        if method == TOOLS_CHANGED and toolbox is not None and self._told is not None:
+            self._told = self._definitions(toolbox)
+        super()._heard(server, method, params)
 
     def _changed(self) -> None:
         toolbox = self.workbench.toolboxes.get(self._name)
@@ -143,7 +187,7 @@ class DirectEndpoint(Endpoint):
         definitions = self._definitions(toolbox)
         if definitions != self._told:
             self._told = definitions
-            self._tools_changed()
+            self._list_changed("tools")
 
 
 def _only(toolbox: Toolbox) -> Server | None:

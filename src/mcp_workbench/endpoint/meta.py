@@ -13,37 +13,41 @@ from ..names import Scope
 from ..progress import PROGRESS, Notify
 from ..protocol import revisions
 from ..protocol.about import About
+from ..servers.base import TOOLS_CHANGED, Server
 from ..wire.lines import Piece
 from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, encode
+from ..workbench import Workbench
 from .base import Endpoint, unknown_method
 from .question import Question
+from .relay import RELAYED
 
-_TOOLS = {"tools": Raw(b'{"listChanged":true}')}
-_SHARED = {**_TOOLS, "prompts": Raw(EMPTY_OBJECT), "resources": Raw(EMPTY_OBJECT)}
-"""Of a shared endpoint: what we can offer is declared from the start, whichever process answers."""
-
-# What a shared endpoint has none of yet, and the member that its empty list is.
-_LISTS = {
-    "prompts/list": "prompts",
-    "resources/list": "resources",
-    "resources/templates/list": "resourceTemplates",
+_CAPABILITIES = {
+    "tools": Raw(b'{"listChanged":true}'),
+    "resources": Raw(b'{"subscribe":true,"listChanged":true}'),
+    "prompts": Raw(b'{"listChanged":true}'),
+    "completions": Raw(EMPTY_OBJECT),
 }
-_NO_RESOURCE = -32002
+"""What servers may turn out to offer is declared from the start: nothing is connected yet."""
 
 
 class MetaEndpoint(Endpoint):
+    def __init__(self, workbench: Workbench, *, shared: bool = False) -> None:
+        super().__init__(workbench, shared=shared, addressed=True)
+        self._known: dict[str, set[Server]] = {"resources": set(), "prompts": set()}
+        """The servers that clients can have known of, by what they offer."""
+
     def at_once(self, question: Question) -> bytes | None:
         modern = question.client.modern
         match question.method:
-            case "tools/call":
+            case method if method == "tools/call" or method in RELAYED:
                 return None
             case "tools/list":
                 tools = Raw(metatools.definitions(self.workbench, question.client.scope))
                 return self._listed(question, "tools", tools)
             case "server/discover":
-                return self._discovered(question, self._about(question.client.scope))
+                return self._discovered(question, self._introduction(question.client.scope))
             case "initialize" if not modern:
-                about = self._about(question.client.scope)
+                about = self._introduction(question.client.scope)
                 if self._shared:
                     about.capabilities["logging"] = Raw(EMPTY_OBJECT)
                 return self._initialized(question, about)
@@ -51,17 +55,15 @@ class MetaEndpoint(Endpoint):
                 return EMPTY_OBJECT
             case "logging/setLevel" if self._shared and not modern:
                 return EMPTY_OBJECT
-            case method if self._shared and method in _LISTS:
-                return self._listed(question, _LISTS[method], [])
-            case "prompts/get" if self._shared:
-                raise RpcError(INVALID_PARAMS, f"Unknown prompt: {question.params.name}")
-            case "resources/read" if self._shared:
-                data = encode({"uri": question.params.uri})
-                raise RpcError(INVALID_PARAMS if modern else _NO_RESOURCE, "Resource not found", data)
             case _:
                 raise unknown_method(question)
 
     async def _answer(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+        if question.method in RELAYED:
+            return await self._relay(question, notify)
+        return await self._call(question, notify)
+
+    async def _call(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
         """The one place where errors become results."""
         name = question.params.name
         if name is None:
@@ -70,6 +72,7 @@ class MetaEndpoint(Endpoint):
             if name == metatools.USE:
                 ref, arguments = check_use(question.params.arguments)
                 result = await self._run(question, ref, arguments, notify)
+                self._offers.remember(ref, result.raw, question.client.principal)
             elif name == metatools.OPEN:
                 result = await metatools.open_toolbox(
                     self.workbench,
@@ -77,6 +80,7 @@ class MetaEndpoint(Endpoint):
                     question.client.scope,
                     _opening_progress(question, notify),
                 )
+                self._look_for_more()
             else:
                 raise metatools.unknown_tool(self.workbench, name, question.client.scope)
         except CallFailed as failure:
@@ -90,14 +94,36 @@ class MetaEndpoint(Endpoint):
             result = metatools.error_result(str(error))
         return result.pieces(question.client.modern)
 
-    def _changed(self) -> None:
-        self._tools_changed()
+    async def _about(self, question: Question) -> About:
+        return self._introduction(question.client.scope)
 
-    def _about(self, scope: Scope) -> About:
-        return About(
-            capabilities=dict(_SHARED if self._shared else _TOOLS),
-            instructions=metatools.instructions(self.workbench, scope),
-        )
+    def _introduction(self, scope: Scope) -> About:
+        return About(dict(_CAPABILITIES), instructions=metatools.instructions(self.workbench, scope))
+
+    def _servers(self, scope: Scope) -> list[Server]:
+        return [
+            server
+            for toolbox in self.workbench.seen(scope).values()
+            if toolbox.opened
+            for server in toolbox.servers.values()
+            if server.listed
+        ]
+
+    def _heard(self, server: Server, method: str, params: Raw) -> None:
+        if method != TOOLS_CHANGED:  # its tools are no list of ours
+            super()._heard(server, method, params)
+
+    def _changed(self) -> None:
+        self._list_changed("tools")
+        self._look_for_more()
+
+    def _look_for_more(self) -> None:
+        """Servers come with resources and prompts when their toolbox is opened, and go when it changes."""
+        for kind, known in self._known.items():
+            offering = {server for server in self._servers(None) if server.about.can(kind)}
+            if offering != known:
+                self._known[kind] = offering
+                self._list_changed(kind)
 
 
 def _belongs_to_client(error: RpcError, question: Question) -> bool:

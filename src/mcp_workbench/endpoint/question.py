@@ -11,7 +11,7 @@ from ..errors import RpcError
 from ..names import Scope
 from ..protocol import revisions
 from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, NULL, encode, members
-from .subscription import Wishes
+from .subscription import Subscription, Wishes
 
 HEADER_MISMATCH = -32020
 
@@ -40,6 +40,13 @@ class _Meta(msgspec.Struct):
     progress_token: Raw = msgspec.field(name="progressToken", default=Raw())
 
 
+class _Ref(msgspec.Struct):
+    """What a completion is for: a prompt, or a template of resources."""
+
+    name: str | None = None
+    uri: str | None = None
+
+
 class _Params(msgspec.Struct):
     """The parameters of every method that we have, all optional."""
 
@@ -48,6 +55,7 @@ class _Params(msgspec.Struct):
     uri: str | None = None
     arguments: Raw = Raw(EMPTY_OBJECT)
     cursor: str | None = None
+    ref: _Ref = msgspec.field(default_factory=_Ref)
     input_responses: Raw = msgspec.field(name="inputResponses", default=Raw())
     request_state: Raw = msgspec.field(name="requestState", default=Raw())
     protocol_version: str | None = msgspec.field(name="protocolVersion", default=None)
@@ -62,14 +70,25 @@ _decode_meta = msgspec.json.Decoder(_Meta).decode
 class Question:
     """A request, read: its method, its parameters and who asks."""
 
-    __slots__ = ("_declared", "client", "method", "params", "progress_token")
+    __slots__ = ("_declared", "client", "method", "params", "progress_token", "raw", "subscription")
 
-    def __init__(self, method: str, params: Raw, client: Client, declared: str | None = None) -> None:
+    def __init__(
+        self,
+        method: str,
+        params: Raw,
+        client: Client,
+        *,
+        declared: str | None = None,
+        subscription: Subscription | None = None,
+    ) -> None:
         """`client` is the connection's, and stands unless the request speaks for itself. Raises RpcError.
 
         `declared` is the revision that a modern request came with, outside of itself; it must name the same.
+        `subscription` is that of a legacy client, which hears what it subscribes to.
         """
         self.method = method
+        self.raw = params
+        self.subscription = subscription
         self.client = client
         self._declared = declared
         self.progress_token = b""
@@ -106,6 +125,11 @@ class Question:
             data = {"supported": revisions.MODERN, "requested": version}
             raise RpcError(revisions.UNSUPPORTED_VERSION, "Unsupported protocol version", encode(data))
         self.client = msgspec.structs.replace(self.client, name=meta.info.name, version=version)
+
+    @property
+    def members(self) -> dict[str, Raw]:
+        """The parameters as they were written."""
+        return {key: Raw(value) for key, value in members(bytes(self.raw)).items()}
 
     def _read_patiently(self, params: Raw) -> None:
         """Lone surrogates somewhere: the fast decoder refuses them, our reader of lines did not."""

@@ -106,7 +106,9 @@ class Legacy:
         return self.sessions.find(id, caller)
 
     def _question(self, session: Session, message: Message) -> Question:
-        question = Question(message.method or "", message.params, session.client)
+        question = Question(
+            message.method or "", message.params, session.client, subscription=session.subscription
+        )
         if question.client.modern:
             raise RpcError(
                 HEADER_MISMATCH,

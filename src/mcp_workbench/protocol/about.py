@@ -12,6 +12,12 @@ class About(msgspec.Struct, frozen=True):
     """Its `serverInfo`; empty where it gave none."""
     instructions: str | None = None
 
+    @property
+    def tells(self) -> bool:
+        """Whether it may say something without being asked."""
+        kinds = ("tools", "prompts", "resources")
+        return any(self.can(kind, "listChanged") for kind in kinds) or self.can("resources", "subscribe")
+
     def can(self, kind: str, what: str = "") -> bool:
         """Whether it declares a capability of this kind and, in it, that it can do `what`."""
         declared = self.capabilities.get(kind)

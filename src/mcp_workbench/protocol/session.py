@@ -90,6 +90,19 @@ class Speaker(Protocol):
     def send(self, *line: Piece) -> None: ...
 
 
+class Asked(msgspec.Struct):
+    """A request on its way that is no call of a tool: its method, and its parameters as they were written."""
+
+    method: str
+    params: dict[str, Raw] = {}
+    on_progress: Callable[[Raw], None] | None = None
+
+    @property
+    def meta(self) -> Raw:
+        """The client's `_meta`."""
+        return self.params.get("_meta", Raw())
+
+
 class Session:
     """Made by `open_session`; knows how to say things to its server."""
 
@@ -157,9 +170,20 @@ class Session:
             b'"tools/call"', head, arguments, *extra, *tail, id=id, on_progress=on_progress, limit=limit
         )
 
-    async def listen_for_tools(self) -> None:
-        """Ask a modern server to tell when its tools change; returns when it no longer will."""
-        params = {"_meta": self._own_meta, "notifications": {"toolsListChanged": True}}
+    async def ask(self, asked: Asked, *, limit: Limit | None = None) -> Raw:
+        """The raw result of any other request."""
+        id = self.peer.next_id()
+        members = {key: value for key, value in asked.params.items() if key != "_meta"}
+        own = self._call_meta(asked.meta, id if asked.on_progress is not None else b"")
+        if len(own) > 2:
+            members["_meta"] = Raw(own)
+        return await self.peer.request(
+            encode(asked.method), encode(members), id=id, on_progress=asked.on_progress, limit=limit
+        )
+
+    async def listen(self, wishes: dict[str, object]) -> None:
+        """Ask a modern server to tell of changes; returns when it no longer will."""
+        params = {"_meta": self._own_meta, "notifications": wishes}
         await self.peer.request(b'"subscriptions/listen"', encode(params))
 
     def _call_meta(self, meta: Raw, token: bytes) -> bytes:

@@ -15,9 +15,13 @@ from msgspec import Raw
 from ..config import ServerConfig
 from ..errors import NOT_READ_ONLY, ConnectFailed, RpcError, Unanswered
 from ..protocol.about import About
+from ..protocol.session import Asked
 from .call import Call
+from .hearing import Hearing
 from .slots import Slots
 from .tool import Tool, read_tool
+
+TOOLS_CHANGED = "notifications/tools/list_changed"
 
 
 class Inspection(NamedTuple):
@@ -34,6 +38,10 @@ Inspect: TypeAlias = Callable[[ServerConfig, Collection[Tool]], Inspection]
 
 def _no_objection(config: ServerConfig, tools: Collection[Tool]) -> Inspection:
     return Inspection({}, ())
+
+
+def _unheard(server: Server, method: str, params: Raw) -> None:
+    return
 
 
 class Server(ABC):
@@ -61,6 +69,12 @@ class Server(ABC):
         self.notes: list[str] = []
         """What the server could not do though it is connected; lines for `_errors`."""
         self.on_change = on_change
+        self.on_notice: Callable[[Server, str, Raw], None] = _unheard
+        """Who hears what the server says of its lists and resources: a notification's method and params.
+
+        That its tools have changed is told when they are listed anew.
+        """
+        self.hearing = Hearing(self._heard, self._may_have_missed)
         self._slots = Slots(config.limits.concurrency, config.limits.queue)
         self._connecting: asyncio.Task[None] | None = None
         self._active = 0
@@ -83,8 +97,16 @@ class Server(ABC):
         """The raw result. Raises Unanswered or RpcError."""
 
     @abstractmethod
+    async def _ask(self, asked: Asked) -> Raw:
+        """The raw result. Raises Unanswered or RpcError."""
+
+    @abstractmethod
     async def _disconnect(self) -> None:
         """Let go of whatever `_connect` got hold of, finished or not."""
+
+    @abstractmethod
+    def _may_have_missed(self) -> None:
+        """The server may have told of a change while nobody listened."""
 
     @abstractmethod
     def _last_words(self) -> str:
@@ -131,6 +153,26 @@ class Server(ABC):
         finally:
             self._finished()
 
+    async def ask(self, asked: Asked) -> Raw:
+        """The raw result of a request that is no call, in the same limits.
+
+        Raises ConnectFailed, Unanswered or RpcError.
+        """
+        self._active += 1
+        try:
+            if not self.connected:
+                await self.connect()
+            await self._slots.take()
+            try:
+                async with asyncio.timeout(self.config.limits.timeout):
+                    return await self._ask(asked)
+            except TimeoutError:
+                raise self._too_late(idle=False) from None
+            finally:
+                self._slots.give_back()
+        finally:
+            self._finished()
+
     def takes_unlisted(self, name: str) -> bool:
         """Whether it may be asked for a tool that it did not list."""
         config = self.config
@@ -169,6 +211,9 @@ class Server(ABC):
         # The other notes are the server's own.
         self.notes = [note for note in self.notes if note not in self._findings] + [*findings]
         self._findings = findings
+
+    def _heard(self, method: str, params: Raw) -> None:
+        self.on_notice(self, method, params)
 
     def _finished(self) -> None:
         self._active -= 1
