@@ -14,76 +14,19 @@ def main() -> int:
     # A shell that completes a command line calls us without arguments.
     completing = "_MCP_WORKBENCH_COMPLETE" in os.environ
     if not completing and (not arguments or arguments[0] == "--config"):
-        return serve_stdio(arguments)
+        if len(arguments) not in (0, 2):
+            sys.stderr.write("mcp-workbench: --config needs a path; see mcp-workbench --help\n")
+            return 2
+        from .starting import serve_stdio
+
+        return serve_stdio(*arguments[1:])
+    if arguments[:2] == ["serve", "--toolbox"] and len(arguments) == 3:
+        from .starting import serve_stdio  # the common form, without a command line's imports
+
+        return serve_stdio(toolbox=arguments[2])
     from .cli.app import run
 
     return run(arguments)
-
-
-def serve_stdio(arguments: list[str]) -> int:
-    """`mcp-workbench [--config PATH]`, without a command line's imports."""
-    from .config import configuration
-    from .errors import ConfigError
-    from .stdio import serve, warn
-
-    if len(arguments) not in (0, 2):
-        warn("--config needs a path, and serving on stdio takes nothing else; see mcp-workbench --help")
-        return 2
-    option = arguments[1] if arguments else None
-    try:
-        config = configuration(option, os.environ, os.getcwd())
-        if config.untrusted is not None and sys.stdin.isatty() and trust_now(config.untrusted):
-            config = configuration(option, os.environ, os.getcwd())
-    except ConfigError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    for warning in config.warnings:
-        warn(f"warning: {warning}")
-    if config.untrusted is not None:
-        used = config.path or "the embedded default"
-        warn(
-            f"{config.untrusted} runs commands and is not trusted, so {used} is used instead; "
-            f"to trust it, run: mcp-workbench trust {config.untrusted}"
-        )
-    if sys.stdin.isatty():
-        introduce()
-    try:
-        import uvloop
-
-        run = uvloop.run
-    except ImportError:
-        from asyncio import run
-    run(serve(config, asked_for=option is not None or bool(os.environ.get("WORKBENCH_CONFIG"))))
-    return 0
-
-
-def trust_now(path: str) -> bool:
-    """Ask the person at the terminal whether a configuration that nobody asked for may run its commands."""
-    from .config import Trust
-
-    with open(path, "rb") as file:
-        content = file.read()
-    sys.stderr.write(
-        f"{path} was found here. It runs commands on this machine. Use it, now and later? [y/N] "
-    )
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        return False
-    Trust(os.environ).add(path, content)
-    return True
-
-
-def introduce() -> None:
-    """For a person who started us in a terminal to see what happens."""
-    from . import __version__
-
-    sys.stderr.write(
-        f"MCP Workbench {__version__} is waiting for an MCP client on standard input (Ctrl-C ends it).\n"
-        "Connect a client with this entry in its configuration:\n"
-        '  {"mcpServers": {"workbench": {"command": "mcp-workbench", '
-        '"env": {"WORKBENCH_CONFIG": "/path/to/workbench-config.json"}}}}\n'
-        "Commands: mcp-workbench --help\n"
-    )
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ WorkbenchError
 ├── ConnectFailed          a server could not be connected; data of `_errors`, the reason of CallFailed
 ├── PinsUnusable           the file of pins cannot be read or written; data of `_errors`, status 1 of `pin`
 ├── Unanswered             a call got no answer: crash, time-out, no place; the reason of CallFailed
+├── NoRecording            there is nothing to replay; status 1 of `replay`
 └── RpcError               a JSON-RPC error, as it goes over the wire
+    └── NotRecorded            replay: a call that is not on record
 
 An error carries facts; its class writes the sentence.
 """
@@ -278,3 +280,38 @@ class RpcError(WorkbenchError):
         self.data = data
         self.raw = raw
         super().__init__(f"{message} ({code})")
+
+
+class NoRecording(WorkbenchError):
+    """`recorded` are the toolboxes that there are; `reason` says why one of them cannot be used."""
+
+    def __init__(self, log: str, toolbox: str, recorded: Sequence[str], reason: str | None = None) -> None:
+        if reason is not None:
+            super().__init__(f"The recording of toolbox '{toolbox}' beside {log} cannot be used: {reason}")
+        elif recorded:
+            names = ", ".join(recorded)
+            super().__init__(f"Toolbox '{toolbox}' is not recorded beside {log}. Recorded toolboxes: {names}")
+        else:
+            super().__init__(
+                f"Nothing is recorded beside {log}. To record, set "
+                '"log": {"record": true} in the configuration and use its tools'
+            )
+
+
+class NotRecorded(RpcError):
+    """`given` and `nearest` are arguments as JSON, `difference` what stands between them in words.
+
+    `recorded` is how many different calls of the tool there are.
+    """
+
+    def __init__(
+        self, tool: str, given: str, recorded: int, nearest: str | None = None, difference: str = ""
+    ) -> None:
+        if nearest is None:
+            said = f"No call of '{tool}' is on record; it was called with {given}"
+        else:
+            said = (
+                f"No recorded call of '{tool}' has the arguments {given}. "
+                f"The nearest of {recorded} has {nearest}. The difference: {difference}"
+            )
+        super().__init__(-32602, said)

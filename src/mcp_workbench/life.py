@@ -74,6 +74,7 @@ class Life:
             errors=self._workbench.errors,
             skipped=self._workbench.skipped,
             log_dropped=self._workbench.journal.dropped,
+            log_unrecorded=self._workbench.journal.unrecorded,
         )
 
     def reload(self) -> None:

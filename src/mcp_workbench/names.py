@@ -1,5 +1,8 @@
-"""How things are called: a tool by its three parts, and the joined form that people type."""
+"""How things are called: tools and resources by their three parts, and the joined forms of both."""
 
+from __future__ import annotations
+
+import re
 from typing import TypeAlias
 
 import msgspec
@@ -19,3 +22,36 @@ class ToolRef(msgspec.Struct, frozen=True):
         """The joined form of commands and signatures: `toolbox/server/tool`."""
         server = self.server.replace("%", "%25").replace("/", "%2F")
         return f"{self.toolbox}/{server}/{self.name}"
+
+
+SCHEME = "workbench://"
+_expression = re.compile(r"(\{[^{}]*\})")
+
+
+class ResourceRef(msgspec.Struct, frozen=True):
+    """Where a resource is. `uri` is its server's own; for a template, the server's own template."""
+
+    toolbox: str
+    server: str
+    uri: str
+
+    @property
+    def address(self) -> str:
+        """The one URI that names it among the resources of all servers."""
+        from urllib.parse import quote
+
+        # The expressions of a template stay as they are, for clients to fill in.
+        parts = _expression.split(self.uri)
+        own = "".join(part if index % 2 else quote(part, safe="") for index, part in enumerate(parts))
+        return f"{SCHEME}{self.toolbox}/{quote(self.server, safe='')}/{own}"
+
+    @classmethod
+    def read(cls, address: str) -> ResourceRef | None:
+        """None for a URI of another kind."""
+        from urllib.parse import unquote
+
+        if not address.startswith(SCHEME):
+            return None
+        toolbox, _, rest = address.removeprefix(SCHEME).partition("/")
+        server, _, own = rest.partition("/")
+        return cls(toolbox, unquote(server), unquote(own)) if own else None

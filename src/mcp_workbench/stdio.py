@@ -8,13 +8,14 @@ import os
 import signal
 import stat
 import threading
-from typing import Literal
+from collections.abc import Coroutine, Generator
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
 
-from .config import Config
-from .endpoint import Client, Endpoint, Question
+from .endpoint import Client, Endpoint, MetaEndpoint, Question, Subscription
+from .endpoint.subscription import EVERYTHING
 from .errors import RpcError
 from .life import Life
 from .protocol import revisions
@@ -28,9 +29,6 @@ MAX_LINE = 64 * 1024 * 1024
 FINISH_AFTER_SIGNAL = 10.0
 FINISH_AFTER_EOF = 1.0
 """Seconds that calls under way may still take. A client that closed our input is rarely still reading."""
-
-LIST_CHANGED = b'"notifications/tools/list_changed"'
-ACKNOWLEDGED = b'"notifications/subscriptions/acknowledged"'
 
 # A client that has said nothing about itself yet.
 STRANGER = Client("unknown", revisions.LEGACY[-1])
@@ -73,31 +71,29 @@ class Connection:
     def __init__(self, endpoint: Endpoint, read_fd: int, write_fd: int) -> None:
         self._endpoint = endpoint
         self._client = STRANGER
-        self._initialized = False
         self._running: dict[bytes, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._subscriptions: dict[bytes, tuple[Request, bool]] = {}
-        """Standing requests by id, and whether each wants to hear of tools."""
+        self._subscriptions: dict[bytes, Subscription] = {}
+        """By the id of the standing request."""
         self._junk = 0
         self.ended = asyncio.Event()
         self.peer = Peer(read_fd, write_fd, self, max_line=MAX_LINE, throttle=True)
-        self._stop_listening = endpoint.workbench.on_change(self._tools_changed)
+        self._own = Subscription(self.peer.notify, EVERYTHING)
+        """What a legacy client hears from its `initialize` on."""
 
     # What comes in
 
     def on_request(self, peer: Peer, request: Request) -> None:
         try:
-            question = Question(request.method, request.params, self._client)
-            if request.method == "tools/call":
-                self._spawn(request, question)
-            elif request.method == "subscriptions/listen" and question.client.modern:
-                self._subscribe(request, question)
+            question = Question(request.method, request.params, self._client, subscription=self._own)
+            if request.method == "initialize":
+                self._client = self._endpoint.client_of(question)
+            if request.method == "subscriptions/listen" and question.client.modern:
+                self._spawn(request, self._listen(request, question))
+            elif (result := self._endpoint.at_once(question)) is not None:
+                self._answer(request, result)
             else:
-                result = self._endpoint.answer(question)
-                if request.method == "initialize":
-                    self._client = self._endpoint.client_of(question)
-                    self._initialized = True
-                request.answer(result)
+                self._spawn(request, self._work(request, question))
         except RpcError as error:
             request.fail(error)
         except Exception as error:
@@ -107,7 +103,8 @@ class Connection:
         if method == "notifications/cancelled":
             with contextlib.suppress(msgspec.DecodeError):
                 key = bytes(msgspec.json.decode(params, type=_Cancelled).request_id)
-                self._subscriptions.pop(key, None)
+                if (subscription := self._subscriptions.pop(key, None)) is not None:
+                    self._endpoint.unsubscribe(subscription)
                 if key in self._running:
                     self._running[key].cancel()
 
@@ -125,8 +122,8 @@ class Connection:
 
     # What goes on
 
-    def _spawn(self, request: Request, question: Question) -> None:
-        task = asyncio.create_task(self._call(request, question))
+    def _spawn(self, request: Request, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         key = bytes(request.id)
         self._running[key] = task  # a client that uses an id twice can cancel the later one
@@ -138,9 +135,22 @@ class Connection:
 
         task.add_done_callback(done)
 
-    async def _call(self, request: Request, question: Question) -> None:
+    async def _work(self, request: Request, question: Question) -> None:
+        with self._answered(request):
+            self._answer(request, *await self._endpoint.answer(question, self.peer.notify))
+
+    async def _listen(self, request: Request, question: Question) -> None:
+        key = bytes(request.id)
+        subscription = Subscription(self.peer.notify, question.params.notifications, id=key)
+        with self._answered(request):
+            await self._endpoint.listen(question, subscription)
+            self._subscriptions[key] = subscription
+
+    @contextlib.contextmanager
+    def _answered(self, request: Request) -> Generator[None]:
+        """Whatever happens, the request gets its answer, unless it was cancelled."""
         try:
-            request.answer(*await self._endpoint.call(question, self.peer.notify))
+            yield
         except RpcError as error:
             request.fail(error)
         except asyncio.CancelledError:
@@ -149,26 +159,17 @@ class Connection:
         except Exception as error:
             self._apologize(request, error)
 
+    def _answer(self, request: Request, *result: Piece) -> None:
+        request.answer(*result)
+        if request.method == "initialize":
+            self._endpoint.subscribe(self._own)
+
     def _apologize(self, request: Request, error: Exception) -> None:
         """A mistake of ours; the client is owed an answer all the same."""
         import traceback
 
         traceback.print_exception(error)
         request.fail(RpcError(INTERNAL_ERROR, f"Internal error: {error}"))
-
-    def _subscribe(self, request: Request, question: Question) -> None:
-        wanted = question.params.notifications.tools
-        granted = {"toolsListChanged": True} if wanted else {}
-        meta = Raw(_subscription(bytes(request.id)))
-        self.peer.notify(ACKNOWLEDGED, messages.encode({"_meta": meta, "notifications": granted}))
-        self._subscriptions[bytes(request.id)] = (request, wanted)
-
-    def _tools_changed(self) -> None:
-        if self._initialized:
-            self.peer.notify(LIST_CHANGED, messages.EMPTY_OBJECT)
-        for key, (_, wanted) in self._subscriptions.items():
-            if wanted:
-                self.peer.notify(LIST_CHANGED, b'{"_meta":%b}' % _subscription(key))
 
     def _batch(self, line: bytes) -> None:
         items = messages.read_batch(line)
@@ -201,7 +202,7 @@ class Connection:
 
     async def finish(self, patience: float | None) -> None:
         """Read no more, let calls under way finish for a while, say goodbye."""
-        self._stop_listening()
+        self._endpoint.close()
         self.peer.pause()
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=patience)
@@ -209,15 +210,10 @@ class Connection:
                 task.cancel()
             if late:
                 await asyncio.wait(late)
-        for key, (request, _) in self._subscriptions.items():
-            request.answer(b'{"resultType":"complete","_meta":%b}' % _subscription(key))
+        for subscription in self._subscriptions.values():
+            self.peer.send(*subscription.result())
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.peer.drain(), 1.0)
-
-
-def _subscription(id: bytes) -> bytes:
-    """The `_meta` that ties a message to a subscription."""
-    return messages.encode({revisions.SUBSCRIPTION: Raw(id)})
 
 
 def _refusal(problem: ValueError) -> RpcError:
@@ -259,17 +255,17 @@ def pollable(fd: int) -> tuple[int, Literal["client", "file"]]:
     return outlet, "file"
 
 
-async def serve(config: Config, *, asked_for: bool = True) -> None:
-    """Serve until the client leaves or a signal says so; then leave nothing behind.
+async def serve(workbench: Workbench, *, asked_for: bool = True, toolbox: str | None = None) -> None:
+    """Serve until the client leaves or a signal says so; then close the workbench and leave nothing behind.
 
-    `asked_for` says that the user named the configuration file.
+    `asked_for` says that the user named the configuration file. With a `toolbox`, that one is served as it
+    is; else all of them, through the meta-tools.
     """
     reading, writing = claim_streams()
     reading, source = pollable(reading)
     widen(reading)
     widen(writing)
-    workbench = Workbench(config)
-    connection = Connection(Endpoint(workbench), reading, writing)
+    connection = Connection(_endpoint(workbench, toolbox), reading, writing)
     life = Life(workbench, asked_for=asked_for, transport="stdio", warn=warn)
     signalled = _on_signals(connection.ended, life)
     try:
@@ -282,6 +278,14 @@ async def serve(config: Config, *, asked_for: bool = True) -> None:
         for descriptor in (reading, writing):  # a terminal's are our shell's as well
             with contextlib.suppress(OSError):
                 os.set_blocking(descriptor, True)
+
+
+def _endpoint(workbench: Workbench, toolbox: str | None) -> Endpoint:
+    if toolbox is None:
+        return MetaEndpoint(workbench)
+    from .endpoint.direct import DirectEndpoint
+
+    return DirectEndpoint(workbench, toolbox)
 
 
 def _on_signals(end: asyncio.Event, life: Life) -> asyncio.Event:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import TypeAlias
+
+from msgspec import Raw
 
 from .config import ChildConfig, Config, FolderConfig, RemoteConfig, ServerConfig
 from .errors import (
@@ -32,11 +35,17 @@ from .servers.child import ChildServer
 from .servers.folder import FolderServer, InnerCall
 from .servers.processes import Processes
 from .servers.remote.server import RemoteServer
-from .servers.tool import Tool
+from .servers.tool import Tool, unlisted_tool
 from .toolbox import Toolbox
+from .wire.lines import Piece
+from .wire.messages import NULL, encode, error_object
 
 MOST_CALLS_DEEP = 16
 """A longer chain of calls of calls is taken for a loop."""
+
+
+Hearer: TypeAlias = Callable[[Server, str, Raw], None]
+"""Hears a notification of a server: its method and its params."""
 
 
 class Workbench:
@@ -45,14 +54,19 @@ class Workbench:
         self.pins = Pins(config.path)
         self._processes = Processes()
         self._listeners: set[Callable[[], None]] = set()
+        self._hearers: set[Hearer] = set()
         self.shown: set[ToolRef] = set()
         """What a search has shown to a client, which may then call it without opening its toolbox first."""
         self.calls = 0
         self.errors = 0
         self._farewells: set[asyncio.Task[None]] = set()
         self.toolboxes: dict[str, Toolbox] = {}
+        self._found_secrets: set[str] = set()
+        """Those that the configuration does not hold itself."""
+        self._on_record: dict[str, object] = {}
+        """What each toolbox offered when it was last put on record."""
         self._arrange(config)
-        self.journal = _journal(config)
+        self.journal = self._journal()
 
     def reload(self, config: Config) -> None:
         """Go on with another configuration.
@@ -69,7 +83,8 @@ class Workbench:
             task.add_done_callback(self._farewells.discard)
         if config.log != before.log or config.secrets != before.secrets:
             self.journal.close()
-            self.journal = _journal(config)
+            self.journal = self._journal()
+            self._on_record.clear()
         self._changed()
 
     def seen(self, scope: Scope) -> Mapping[str, Toolbox]:
@@ -93,6 +108,8 @@ class Workbench:
             raise ToolboxUnknown(name, toolboxes)
         self._heed_pins()
         await toolbox.open(on_settled)
+        if self.config.log.record:
+            self._record(toolbox)
         return toolbox
 
     async def call(self, call: Call) -> Result:
@@ -106,20 +123,26 @@ class Workbench:
             self._heed_pins()
         tool = server.tools.get(ref.name)
         if tool is None and (server.connected or server.asleep):
-            tool = await self._look_up(server, ref)
+            tool = await self._look_up(server, call)
         call.id = new_id()
         began, clock = time.time(), time.perf_counter()
         error: str | None = None
+        answer: tuple[Piece, ...] = ()
         try:
             if not server.connected:
                 await server.connect()
-                tool = await self._look_up(server, ref)
+                tool = await self._look_up(server, call)
             assert tool is not None
             result = Result(await server.call(tool, call), server.modern)
             error = result.error_text
+            answer = (b'"result":', result.raw)
             return result
         except (RpcError, ConnectFailed, Unanswered) as failure:
             error = failure.reason
+            if isinstance(failure, RpcError):
+                answer = (b'"error":', error_object(failure))
+            else:
+                answer = (b'"unanswered":', encode(error))
             raise CallFailed(ref, error, failure if isinstance(failure, RpcError) else None) from None
         except asyncio.CancelledError:
             error = "cancelled"
@@ -129,7 +152,7 @@ class Workbench:
             raise
         finally:
             if call.id:
-                self._log(call, began, time.perf_counter() - clock, error)
+                self._log(call, began, time.perf_counter() - clock, error, answer)
 
     # The calls that tools make
 
@@ -194,6 +217,11 @@ class Workbench:
         self._listeners.add(listener)
         return lambda: self._listeners.discard(listener)
 
+    def on_notice(self, hearer: Hearer) -> Callable[[], None]:
+        """Have `hearer` called with what servers say of resources and prompts; returns how to stop that."""
+        self._hearers.add(hearer)
+        return lambda: self._hearers.discard(hearer)
+
     async def close(self) -> None:
         """End every connection and every process."""
         for farewell in self._farewells:
@@ -202,16 +230,21 @@ class Workbench:
         await self._processes.close()
         self.journal.close()
 
-    async def _look_up(self, server: Server, ref: ToolRef) -> Tool:
+    async def _look_up(self, server: Server, call: Call) -> Tool:
         """Raises CallRefused where the server, connected as it is, does not offer the tool."""
+        ref = call.ref
         tool = await server.find(ref.name)
         if tool is not None:
             return tool
         if ref.name in server.withheld:
             raise ToolNotOffered(ref, server.withheld[ref.name])
+        if not call.listed and server.takes_unlisted(ref.name):
+            return unlisted_tool(ref.name)
         raise ToolNotFound(ref)
 
-    def _log(self, call: Call, began: float, cost: float, error: str | None) -> None:
+    def _log(
+        self, call: Call, began: float, cost: float, error: str | None, answer: tuple[Piece, ...]
+    ) -> None:
         self.calls += 1
         self.errors += error is not None
         self.journal.write(
@@ -229,6 +262,36 @@ class Workbench:
             toolbox=call.ref.toolbox,
             server=call.ref.server,
             principal=call.principal,
+            answer=answer,
+        )
+        if self.config.log.record and (toolbox := self.toolboxes.get(call.ref.toolbox)):
+            self._record(toolbox)
+
+    def _record(self, toolbox: Toolbox) -> None:
+        """Have on record what a toolbox offers, so that its calls can be served again."""
+        servers = toolbox.servers
+        # A server replaces its tools as a whole, and what is the very same is not looked into.
+        state = (toolbox.config, [(server.listed, server.about, server.tools) for server in servers.values()])
+        if self._on_record.get(toolbox.config.name) == state:
+            return
+        self._on_record[toolbox.config.name] = state
+        from .journal.recorded import ServerListing
+
+        listings = {
+            name: ServerListing(
+                name,
+                server.modern,
+                server.about.info or Raw(NULL),
+                server.about.instructions,
+                [tool.definition for tool in server.tools.values()],
+            )
+            for name, server in servers.items()
+            if server.listed
+        }
+        self.journal.list_toolbox(
+            toolbox.config.name,
+            toolbox.config.description,
+            {name: listings.get(name) for name in servers},
         )
 
     def _servers(self) -> Iterable[Server]:
@@ -253,11 +316,12 @@ class Workbench:
     def _new_server(self, config: ServerConfig) -> Server:
         server = self._server(config)
         server.inspect = self.pins.inspect
+        server.on_notice = self._heard
         return server
 
     def _server(self, config: ServerConfig) -> Server:
         if isinstance(config, ChildConfig):
-            return ChildServer(config, self._changed, self._processes)
+            return ChildServer(config, self._changed, self._processes, self._hide)
         if isinstance(config, FolderConfig):
             return FolderServer(config, self._changed, self._processes, self, self.config.log.path)
         assert isinstance(config, RemoteConfig)
@@ -289,18 +353,26 @@ class Workbench:
         if offered != [server.tools for server in self._servers()]:
             self._changed()
 
+    def _heard(self, server: Server, method: str, params: Raw) -> None:
+        for hearer in list(self._hearers):
+            hearer(server, method, params)
+
     def _changed(self) -> None:
         for listener in list(self._listeners):
             listener()
 
+    def _hide(self, secrets: Set[str]) -> None:
+        self._found_secrets |= secrets
+        self.journal.add_secrets(secrets)
 
-def _journal(config: Config) -> Journal:
-    log = config.log
-    return Journal(
-        log.path,
-        max_size=log.max_size,
-        keep=log.keep,
-        value_limit=log.value_limit,
-        redact=log.redact,
-        secrets=config.secrets,
-    )
+    def _journal(self) -> Journal:
+        log = self.config.log
+        return Journal(
+            log.path,
+            max_size=log.max_size,
+            keep=log.keep,
+            value_limit=log.value_limit,
+            redact=log.redact,
+            secrets=self.config.secrets | self._found_secrets,
+            record=log.record,
+        )

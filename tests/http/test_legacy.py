@@ -17,7 +17,7 @@ VERSIONS = ["2025-03-26", "2025-06-18", "2025-11-25"]
 def test_a_session_begins_with_initialize_and_uses_tools(served: Served, version: str) -> None:
     session = served.session(version)
     assert session.result["protocolVersion"] == version
-    assert set(session.result["capabilities"]) == {"tools", "prompts", "resources", "logging"}
+    assert set(session.result["capabilities"]) == {"tools", "prompts", "resources", "completions", "logging"}
     assert session.id.isprintable()
     assert [tool["name"] for tool in session.ask("tools/list").json["result"]["tools"]][:1] == [
         "open_toolbox"

@@ -27,7 +27,12 @@ def test_discovery_tells_who_and_what_we_are(served: Served) -> None:
     result = answer.json["result"]
     assert answer.headers["Content-Type"] == "application/json"
     assert result["supportedVersions"] == [MODERN]
-    assert result["capabilities"] == {"tools": {"listChanged": True}, "prompts": {}, "resources": {}}
+    assert result["capabilities"] == {
+        "tools": {"listChanged": True},
+        "resources": {"subscribe": True, "listChanged": True},
+        "prompts": {"listChanged": True},
+        "completions": {},
+    }
     assert result["_meta"][PREFIX + "serverInfo"]["name"] == "mcp-workbench"
     assert "## Available Toolboxes" in result["instructions"]
     assert (result["resultType"], result["cacheScope"]) == ("complete", "public")
@@ -197,7 +202,7 @@ def test_a_subscription_is_acknowledged_hears_of_changes_and_ends_with_a_result(
     assert live.headers["X-Accel-Buffering"] == "no"
     first = live.message()
     assert first["method"] == "notifications/subscriptions/acknowledged"
-    assert first["params"]["notifications"] == {"toolsListChanged": True}
+    assert first["params"]["notifications"] == wanted
     assert first["params"]["_meta"] == {PREFIX + "subscriptionId": "sub"}
     changed = {**ECHO, "toolboxes": {**ECHO["toolboxes"], "more": toolbox(echo=child("echo"))}}
     served.config.write_text(json.dumps(changed))

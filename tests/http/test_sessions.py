@@ -24,7 +24,7 @@ CLIENT = Client("c", "2025-11-25")
 
 def in_a_loop(test: Callable[[Sessions], None]) -> None:
     async def run() -> None:
-        test(Sessions())
+        test(Sessions(on_end=lambda _: None))
 
     asyncio.run(run())
 

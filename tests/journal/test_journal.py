@@ -34,21 +34,23 @@ def test_a_call_from_outside_is_one_line_with_the_fields_of_the_contract(tmp_pat
 def test_a_failed_call_inside_a_chain_has_all_the_other_fields(tmp_path: Path):
     path = tmp_path / "ToolBox.log"
     write(
-        journal(path),
+        journal(path, record=True),
+        id="18e82b5d7e04240f1c93c",
         error="Invalid image format",
         trace="Traceback …\n  line 2",
         tid="task-7",
         parent="p1",
         root="r1",
         principal="ci",
-        result_file="results/1.json",
+        answer=(b'"error":', b'{"code":-32602,"message":"Invalid image format"}'),
     )
     (line,) = lines(path)
     assert line["stat"] == "error"
     assert line["err"] == "Invalid image format"
     assert line["trace"] == "Traceback …\n  line 2"
     assert (line["tid"], line["parent"], line["root"]) == ("task-7", "p1", "r1")
-    assert (line["principal"], line["result"]) == ("ci", "results/1.json")
+    assert line["principal"] == "ci"
+    assert line["result"] == "ToolBox.log.recorded/calls/18e82b5d7e04240f1c93c.json"
 
 
 @pytest.mark.parametrize(

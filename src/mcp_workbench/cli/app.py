@@ -15,6 +15,7 @@ from .login import login
 from .logs import logs
 from .new import new
 from .pin import pin
+from .replay import replay
 from .serve import serve
 from .toolboxes import toolboxes
 from .tools import tools
@@ -44,6 +45,7 @@ app.command()(init)
 app.command()(index)
 app.command()(logs)
 app.command()(pin)
+app.command()(replay)
 app.command()(serve)
 app.command()(toolboxes)
 app.command()(tools)

@@ -232,6 +232,7 @@ class _Told(msgspec.Struct):
     calls: int = 0
     errors: int = 0
     log_dropped: int = 0
+    log_unrecorded: int = 0
 
 
 def _running() -> Iterator[Finding]:
@@ -253,6 +254,9 @@ def _running() -> Iterator[Finding]:
             yield Finding("running", subject, "problem", told.reload_error, fix)
         elif told.log_dropped:
             lost = f"{counted(told.log_dropped, 'line')} of the log could not be written"
+            yield Finding("running", subject, "problem", lost, "Make room on the disk of the log")
+        elif told.log_unrecorded:
+            lost = f"{counted(told.log_unrecorded, 'result')} could not be recorded"
             yield Finding("running", subject, "problem", lost, "Make room on the disk of the log")
         else:
             yield Finding("running", subject, "good", counts)

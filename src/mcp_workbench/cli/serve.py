@@ -1,4 +1,7 @@
-"""`mcp-workbench serve`: the workbench over HTTP, for many clients. How it serves is `http`'s to know."""
+"""`mcp-workbench serve`: the workbench over HTTP, for many clients, or one toolbox of it on stdio.
+
+How it serves is for `http` and `stdio` to know.
+"""
 
 import os
 from typing import Annotated
@@ -19,12 +22,24 @@ def serve(
     no_token: Annotated[
         bool, typer.Option("--no-token", help="Ask for no token; on this machine alone.")
     ] = False,
+    toolbox: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Serve one toolbox on stdio, its tools as they are."),
+    ] = None,
     config: Annotated[str | None, typer.Option(metavar="PATH", help="The configuration file.")] = None,
 ) -> None:
     """Serve MCP over HTTP: several clients at once, each with a token. Ctrl-C ends it."""
+    if toolbox is not None:
+        if http or unix:
+            typer.echo(error(f"over HTTP the toolbox has an address: /toolboxes/{toolbox}/mcp"), err=True)
+            raise typer.Exit(2)
+        from ..starting import serve_stdio
+
+        raise typer.Exit(serve_stdio(config, toolbox))
     if not (http or unix):
         typer.echo(
-            error("say --http [HOST:PORT] or --unix PATH; on stdio, run mcp-workbench alone"), err=True
+            error("say --http [HOST:PORT], --unix PATH or --toolbox NAME; on stdio, run mcp-workbench alone"),
+            err=True,
         )
         raise typer.Exit(2)
     try:

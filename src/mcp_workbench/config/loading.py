@@ -19,9 +19,7 @@ from .text import Unparsable, flaws, parse
 from .written import ConfigFile
 
 # Keys that are checked now and come to life with a later version: their defaults, and what they are for.
-NOT_YET: dict[str, tuple[object, str]] = {
-    "record": (False, "recording results"),
-}
+NOT_YET: dict[str, tuple[object, str]] = {}
 
 # An address for a server that has none, since its variable is missing: it decodes, and leads nowhere.
 _NOWHERE = "http://missing.invalid"

@@ -5,22 +5,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 
-from ..endpoint import Endpoint
-from ..protocol import revisions
-from ..wire import messages
-from ..wire.messages import INVALID_REQUEST, PARSE_ERROR, Message
+from ..endpoint import MetaEndpoint
+from ..endpoint.direct import DirectEndpoint
 from .callers import Caller, Callers
+from .door import Door
 from .gate import Gate, preflight
-from .legacy import Legacy
 from .listening import Address
 from .metrics import KIND, MeteredWorkbench, Metrics
-from .modern import Modern
-from .request import JSON, AsgiMessage, Gone, Receive, Refused, Request, Send
+from .request import AsgiMessage, Gone, Receive, Refused, Request, Send
 
 PATH = "/mcp"
+TOOLBOXES = "/toolboxes/"
 TEXT = b"text/plain; charset=utf-8"
-
-_MODERN_MARK = f'"{revisions.VERSION}"'.encode()
 
 
 class App:
@@ -36,13 +32,13 @@ class App:
 
         Raises OSError where our own token cannot be kept.
         """
-        endpoint = Endpoint(workbench, shared=True)
         self._workbench = workbench
         self._anyone = anyone
         self._environ = environ
         self._address = address
-        self._modern = Modern(endpoint)
-        self._legacy = Legacy(endpoint)
+        self._main = Door(MetaEndpoint(workbench, shared=True))
+        self._doors: dict[str, Door] = {}
+        """Those to single toolboxes, by name, made when first asked for."""
         self._metrics = Metrics(workbench)
         self._configure()
         self._stop_listening = workbench.on_change(self._changed)
@@ -67,14 +63,15 @@ class App:
 
     def sweep(self) -> None:
         """Forget what nobody uses any more; to be called every few seconds."""
-        self._legacy.sessions.sweep()
+        for door in self._all_doors():
+            door.sweep()
 
     def close(self) -> None:
         """End every stream that would not end by itself; calls under way may finish."""
         self.closing = True
         self._stop_listening()
-        self._modern.close()
-        self._legacy.sessions.close()
+        for door in self._all_doors():
+            door.close()
 
     async def _route(self, request: Request) -> None:
         if request.path in ("/healthz", "/readyz"):
@@ -86,66 +83,40 @@ class App:
         if request.method == "OPTIONS":
             await request.answer(204, headers=preflight())
         elif request.path == PATH:
-            await self._mcp(request, await self._callers.identify(request))
+            await self._main.enter(request, await self._callers.identify(request))
+        elif request.path.startswith(TOOLBOXES) and request.path.endswith(PATH):
+            caller = await self._callers.identify(request)
+            await self._direct(request, caller).enter(request, caller)
         elif request.path == "/metrics":
             caller = await self._callers.identify(request)
-            text = self._metrics.text(caller.scope, len(self._legacy.sessions))
+            text = self._metrics.text(caller.scope, sum(door.sessions for door in self._all_doors()))
             await request.answer(200, text, KIND)
         elif oauth is not None and oauth.is_described_at(request.path):
             await request.answer(200, oauth.metadata(request))
         else:
-            raise Refused(404, f"nothing is here; MCP is at {PATH}")
+            raise Refused(404, f"nothing is here; MCP is at {PATH} and {TOOLBOXES}NAME{PATH}")
 
-    async def _mcp(self, request: Request, caller: Caller) -> None:
-        version = request.header(b"mcp-protocol-version")
-        if request.method == "POST":
-            await self._post(request, caller, version)
-        elif version in revisions.MODERN or request.method not in ("GET", "DELETE"):
-            raise Refused(405, "MCP is spoken by POST", headers=[(b"allow", b"GET, POST, DELETE")])
-        elif version is not None and version not in revisions.LEGACY:
-            raise Refused(400, "unsupported protocol version", code=revisions.UNSUPPORTED_VERSION)
-        elif request.method == "GET":
-            await self._legacy.get(request, caller)
-        else:
-            await self._legacy.delete(request, caller)
+    def _direct(self, request: Request, caller: Caller) -> Door:
+        """The door to one toolbox. Raises Refused where the caller knows of none such."""
+        name = request.path[len(TOOLBOXES) : -len(PATH)]
+        if name not in self._workbench.seen(caller.scope):
+            raise Refused(404, f"there is no toolbox '{name}' here")
+        if name not in self._doors:
+            self._doors[name] = Door(DirectEndpoint(self._workbench, name, shared=True))
+        return self._doors[name]
 
-    async def _post(self, request: Request, caller: Caller, version: str | None) -> None:
-        if request.headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != JSON:
-            raise Refused(415, "a message is application/json")
-        if not request.accepts(JSON):
-            raise Refused(406, "answers are application/json or text/event-stream")
-        body = await request.body(self._workbench.config.http.max_body)
-        legacy = version in revisions.LEGACY if version is not None else _MODERN_MARK not in body
-        try:
-            message = messages.read(body)
-        except messages.NotAMessage as problem:
-            if legacy and (items := messages.read_batch(body)) is not None:
-                await self._legacy.post_batch(request, items, caller)
-                return
-            raise Refused(400, f"Invalid request: {problem}", code=INVALID_REQUEST) from None
-        except messages.NotJson as problem:
-            raise Refused(400, f"Parse error: {problem}", code=PARSE_ERROR) from None
-        except (messages.TooDeep, RecursionError):
-            raise Refused(400, "Invalid request: nested too deeply to be read") from None
-        if legacy or _begins(message, version):
-            await self._legacy.post(request, message, caller)
-        else:
-            await self._modern.post(request, message, caller, version)
+    def _all_doors(self) -> list[Door]:
+        return [self._main, *self._doors.values()]
 
     def _changed(self) -> None:
         if self._workbench.config.http != self._http:
             with contextlib.suppress(OSError):  # whoever may come in until now still may
                 self._configure()
-        self._modern.tools_changed()
-        self._legacy.sessions.tools_changed()
+        for name in self._doors.keys() - self._workbench.toolboxes.keys():
+            self._doors.pop(name).close()
 
     def _configure(self) -> None:
         http = self._workbench.config.http
         self._callers = Callers(http, self._environ, anyone=self._anyone)
         self._gate = Gate(http, self._address)
         self._http = http
-
-
-def _begins(message: Message, version: str | None) -> bool:
-    """A client that names no revision outside of `initialize` begins a session with it."""
-    return version is None and message.method == "initialize"

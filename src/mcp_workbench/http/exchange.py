@@ -1,4 +1,4 @@
-"""Exchange: one `tools/call` over HTTP, answered as plain JSON where nothing streams, else as events."""
+"""Exchange: one request that takes time, answered as plain JSON where nothing streams, else as events."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Exchange:
         self._timer = loop.call_later(SOON, self._not_soon)
         status = 200
         try:
-            message = messages.answer(self._id, *await endpoint.call(question, self._notify))
+            message = messages.answer(self._id, *await endpoint.answer(question, self._notify))
         except RpcError as error:
             message = messages.failure(self._id, error)
             status = STATUS.get(error.code, 200) if self._statuses else 200
@@ -94,7 +94,7 @@ class Exchange:
     def _notify(self, method: bytes, params: bytes) -> None:
         if self._may_stream:
             self._begin()
-            self._stream.put(*messages.notification(method, params))
+            self._stream.notify(method, params)
 
     def _not_soon(self) -> None:
         self._request.gone.add_done_callback(self._left)

@@ -27,7 +27,7 @@ class _Cancelled(msgspec.Struct):
 class Legacy:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self.sessions = Sessions()
+        self.sessions = Sessions(lambda session: endpoint.unsubscribe(session.subscription))
 
     async def post(self, request: Request, message: Message, caller: Caller) -> None:
         if message.method == "initialize" and message.id:
@@ -41,15 +41,15 @@ class Legacy:
         with _at_work(session):
             try:
                 question = self._question(session, message)
-                if question.method == "tools/call":
-                    await self._call(request, session, message, question)
+                result = self._endpoint.at_once(question)
+                if result is None:
+                    await self._work(request, session, message, question)
                     return
-                answer = messages.answer(message.id, self._endpoint.answer(question))
             except RpcError as error:
                 status = 400 if error.code == HEADER_MISMATCH else 200
                 await request.fail(error, message.id, status=status)
             else:
-                await request.answer(200, joined(answer))
+                await request.answer(200, joined(messages.answer(message.id, result)))
 
     async def post_batch(self, request: Request, items: list[bytes], caller: Caller) -> None:
         """Several messages at once, which one revision allows; the answers come together too."""
@@ -90,13 +90,14 @@ class Legacy:
         stranger = Client("unknown", revisions.LEGACY[-1], caller.name, caller.scope)
         try:
             question = Question("initialize", message.params, stranger)
-            result = self._endpoint.answer(question)
+            result = await self._endpoint.answer(question, _unheard)
         except RpcError as error:
             await request.fail(error, message.id)
             return
         session = self.sessions.start(self._endpoint.client_of(question), caller)
+        self._endpoint.subscribe(session.subscription)
         headers = [(b"mcp-session-id", session.id.encode())]
-        await request.answer(200, joined(messages.answer(message.id, result)), headers=headers)
+        await request.answer(200, joined(messages.answer(message.id, *result)), headers=headers)
 
     def _session(self, request: Request, caller: Caller) -> Session:
         id = request.header(b"mcp-session-id")
@@ -105,7 +106,9 @@ class Legacy:
         return self.sessions.find(id, caller)
 
     def _question(self, session: Session, message: Message) -> Question:
-        question = Question(message.method or "", message.params, session.client)
+        question = Question(
+            message.method or "", message.params, session.client, subscription=session.subscription
+        )
         if question.client.modern:
             raise RpcError(
                 HEADER_MISMATCH,
@@ -113,7 +116,7 @@ class Legacy:
             )
         return question
 
-    async def _call(self, request: Request, session: Session, message: Message, question: Question) -> None:
+    async def _work(self, request: Request, session: Session, message: Message, question: Question) -> None:
         stream = session.new_stream()
         key = message.key
         exchange = Exchange(
@@ -144,9 +147,7 @@ class Legacy:
             return ()
         try:
             question = self._question(session, message)
-            if question.method == "tools/call":
-                return messages.answer(message.id, *await self._endpoint.call(question, _unheard))
-            return messages.answer(message.id, self._endpoint.answer(question))
+            return messages.answer(message.id, *await self._endpoint.answer(question, _unheard))
         except RpcError as error:
             return messages.failure(message.id, error)
 
@@ -162,4 +163,4 @@ def _at_work(session: Session):
 
 
 def _unheard(method: bytes, params: bytes) -> None:
-    """A batch is answered as a whole, and has nowhere to put a notice."""
+    """For what is answered as a whole, and has nowhere to put a notice."""

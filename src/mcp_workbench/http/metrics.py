@@ -54,7 +54,8 @@ class MeteredWorkbench(Workbench):
             return result
         finally:
             self._found_again(lost)
-            if call.id:  # there was such a tool: made-up names would fill the memory
+            # There was such a tool: made-up names would fill the memory.
+            if call.id and (call.listed or self.tool(call.ref) is not None):
                 tally = self.tallies.get(call.ref)
                 if tally is None:
                     tally = self.tallies[call.ref] = _Tally()

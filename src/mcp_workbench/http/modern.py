@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
+from typing import Any, cast
 
 from msgspec import Raw
 
-from ..endpoint import HEADER_MISMATCH, Client, Endpoint, Question
+from ..endpoint import HEADER_MISMATCH, Client, Endpoint, Question, Subscription
 from ..errors import RpcError
 from ..protocol import revisions
 from ..wire import messages
-from ..wire.messages import Message, encode
+from ..wire.messages import Message, decode
 from .callers import Caller
 from .exchange import Exchange
 from .request import EVENTS, STATUS, Refused, Request, joined
 from .streams import Stream
 
+_MARK = b"x-mcp-header"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The methods that repeat one of their parameters in a header, and which."""
 
@@ -40,13 +43,15 @@ class Modern:
             client = Client("unknown", revisions.MODERN[-1], caller.name, caller.scope)
             question = Question(message.method, message.params, client, declared=version)
             _check_headers(request, question, version)
-            if question.method == "tools/call":
-                await Exchange(request, message.id, Stream(), statuses=True).run(self._endpoint, question)
-                return
             if question.method == "subscriptions/listen":
                 await self._listen(request, message, question)
                 return
-            result = self._endpoint.answer(question)
+            if question.method == "tools/call":
+                await self._check_arguments(request, question)
+            result = self._endpoint.at_once(question)
+            if result is None:
+                await Exchange(request, message.id, Stream(), statuses=True).run(self._endpoint, question)
+                return
         except RpcError as error:
             await request.fail(error, message.id, status=STATUS.get(error.code, 200))
         else:
@@ -55,45 +60,34 @@ class Modern:
     async def _listen(self, request: Request, message: Message, question: Question) -> None:
         if not request.accepts(EVENTS):
             raise Refused(406, "subscriptions/listen answers with text/event-stream alone")
-        subscription = Subscription(bytes(message.id), question.params.notifications.tools)
         stream = Stream()
-        stream.put(*subscription.acknowledgement())
+        subscription = Subscription(
+            stream.notify, question.params.notifications, id=message.key, scope=question.client.scope
+        )
+        await self._endpoint.listen(question, subscription)
         self._listening[stream] = subscription
         try:
             await stream.feed(request)
         finally:
+            self._endpoint.unsubscribe(subscription)
             del self._listening[stream]
 
-    def tools_changed(self) -> None:
-        for stream, subscription in self._listening.items():
-            if subscription.tools:
-                stream.put(*subscription.list_changed())
+    async def _check_arguments(self, request: Request, question: Question) -> None:
+        """A tool's schema may say that headers repeat some of its arguments. Raises RpcError."""
+        definition = await self._endpoint.definition(question)
+        if definition is None or _MARK not in bytes(definition):
+            return
+        said = {name.decode("latin-1"): value.decode("latin-1") for name, value in request.headers.items()}
+        # In a thread, for what it may have to import.
+        problem = await asyncio.to_thread(_disagreement, definition, question.params.arguments, said)
+        if problem is not None:
+            raise RpcError(HEADER_MISMATCH, f"Header mismatch: {problem}")
 
     def close(self) -> None:
         """End the subscriptions as a server should that ends them by itself."""
         for stream, subscription in self._listening.items():
             stream.put(*subscription.result())
             stream.end()
-
-
-class Subscription:
-    """What a client wants to hear of, and the messages that tell it; each says whose it is."""
-
-    def __init__(self, id: bytes, tools: bool) -> None:
-        self._id = id
-        self._meta = encode({revisions.SUBSCRIPTION: Raw(id)})
-        self.tools = tools
-
-    def acknowledgement(self) -> tuple[messages.Piece, ...]:
-        granted = b'{"toolsListChanged":true}' if self.tools else b"{}"
-        params = b'{"_meta":%b,"notifications":%b}' % (self._meta, granted)
-        return messages.notification(b'"notifications/subscriptions/acknowledged"', params)
-
-    def list_changed(self) -> tuple[messages.Piece, ...]:
-        return messages.notification(b'"notifications/tools/list_changed"', b'{"_meta":%b}' % self._meta)
-
-    def result(self) -> tuple[messages.Piece, ...]:
-        return messages.answer(self._id, b'{"resultType":"complete","_meta":%b}' % self._meta)
 
 
 def _check_headers(request: Request, question: Question, version: str | None) -> None:
@@ -105,6 +99,19 @@ def _check_headers(request: Request, question: Question, version: str | None) ->
         name = question.params.name if field == "name" else question.params.uri
         if name is not None:
             _same("Mcp-Name", _decoded(request.header(b"mcp-name")), name)
+
+
+def _disagreement(definition: Raw, arguments: Raw, headers: dict[str, str]) -> str | None:
+    from mcp.shared.inbound import validate_mcp_param_headers
+
+    try:
+        schema, given = decode(definition).get("inputSchema"), decode(arguments)
+    except ValueError:
+        return None  # too deep for anybody here; the server may still read it
+    if not isinstance(given, dict):
+        return None
+    found = validate_mcp_param_headers(schema, cast("dict[str, Any]", given), headers)
+    return found.message if found is not None else None
 
 
 def _same(header: str, given: str | None, meant: str) -> None:

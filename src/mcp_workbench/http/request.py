@@ -98,7 +98,7 @@ class Request:
     def check(self) -> None:
         """Raises Refused where a header that must be unique is not."""
         if len(self.headers) != len(self._given):
-            names = [name for name, _ in self._given if name in _ONCE]
+            names = [name for name, _ in self._given if name in _ONCE or name.startswith(b"mcp-param-")]
             if len(names) != len(set(names)):
                 raise Refused(400, "a header is given twice")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import OrderedDict
+from collections.abc import Callable
 
-from ..endpoint import Client
-from ..wire import messages
-from ..wire.messages import EMPTY_OBJECT
+from ..endpoint import Client, Subscription
+from ..endpoint.subscription import EVERYTHING
 from .callers import Caller
 from .exchange import Exchange
 from .request import Refused
@@ -30,8 +30,6 @@ MOST_BYTES = 256 * 2**20
 PRIMED = "2025-11-25"
 """The revision from which on clients understand an event without data."""
 
-_LIST_CHANGED = messages.notification(b'"notifications/tools/list_changed"', EMPTY_OBJECT)
-
 
 class Session:
     """One client, from its `initialize` on."""
@@ -48,6 +46,8 @@ class Session:
         self.used = asyncio.get_running_loop().time()
         self.own = Stream(0 if self.primed else None)
         """What is said without being asked, to whoever reads it."""
+        self.subscription = Subscription(self._tell, EVERYTHING, scope=caller.scope)
+        self._untold: set[tuple[bytes, bytes]] = set()
         self._streams: dict[int, Stream] = {0: self.own}
         self._numbers = 0
 
@@ -83,9 +83,14 @@ class Session:
                 return stream, int(place)
         raise Refused(400, "no stream is kept for this Last-Event-ID")
 
-    def tools_changed(self) -> None:
-        if self.own.read or not self.own.waiting:  # one notice is enough for whoever comes later
-            self.own.put(*_LIST_CHANGED)
+    def _tell(self, method: bytes, params: bytes) -> None:
+        if not self.own.read:
+            if not self.own.waiting:
+                self._untold.clear()
+            if (method, params) in self._untold:  # once is enough for whoever comes later
+                return
+            self._untold.add((method, params))
+        self.own.notify(method, params)
 
     def sweep(self, now: float) -> None:
         """Forget what nobody came back for."""
@@ -104,7 +109,8 @@ class Session:
 
 
 class Sessions:
-    def __init__(self) -> None:
+    def __init__(self, on_end: Callable[[Session], None]) -> None:
+        self._on_end = on_end
         self._all: OrderedDict[str, Session] = OrderedDict()  # the longest unused first
 
     def __len__(self) -> int:
@@ -133,10 +139,7 @@ class Sessions:
     def end(self, session: Session) -> None:
         self._all.pop(session.id, None)
         session.end()
-
-    def tools_changed(self) -> None:
-        for session in self._all.values():
-            session.tools_changed()
+        self._on_end(session)
 
     def sweep(self) -> None:
         now = asyncio.get_running_loop().time()

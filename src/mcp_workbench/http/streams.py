@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections import deque
 
+from ..wire import messages
 from ..wire.lines import Piece
 from .request import Request, joined
 
@@ -55,6 +56,9 @@ class Stream:
         if b"\n" in data or b"\r" in data:  # in JSON they are space between tokens, and here ends of lines
             data = data.replace(b"\n", b" ").replace(b"\r", b" ")
         self._add(b"event: message\ndata: " + data + b"\n\n")
+
+    def notify(self, method: bytes, params: bytes) -> None:
+        self.put(*messages.notification(method, params))
 
     def end(self) -> None:
         self.ended = True

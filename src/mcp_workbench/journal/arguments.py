@@ -22,11 +22,12 @@ _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 class Arguments:
-    """Writes JSON that holds no secret and no string of more than `limit` characters."""
+    """Writes JSON that holds no secret, no string of more than `limit` characters, and nothing too deep."""
 
-    def __init__(self, mask: Mask, limit: int) -> None:
+    def __init__(self, mask: Mask, limit: int, depth: int = _DEPTH) -> None:
         self._mask = mask
         self._limit = limit
+        self._depth = depth
         # As much of a long value as is read at all: enough to fill the limit when some of it is escaped.
         self._window = 2 * limit + mask.margin
         self._room = 4 * limit
@@ -45,7 +46,7 @@ class Arguments:
                 text = str(raw, "utf-8", "replace")
                 if (
                     not text.isprintable()
-                    or text.count("{") + text.count("[") > _DEPTH
+                    or text.count("{") + text.count("[") > self._depth
                     or self._mask.may_touch(text)
                 ):
                     text = self._rewrite(text, len(raw))
@@ -128,7 +129,7 @@ class Arguments:
                 else:
                     piece = quote(self._fit(_unescape(inside), self._mask.text, None if closed else size))
             elif first in "{[":
-                if room < 0 or len(closers) == _DEPTH:
+                if room < 0 or len(closers) == self._depth:
                     break
                 closers.append("}" if first == "{" else "]")
                 levels.append(level)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 
@@ -20,8 +21,12 @@ class LogFile:
     Nobody waits for the lock: a file that somebody else is about to move can still be written.
     """
 
-    def __init__(self, path: str, *, max_size: int, keep: int) -> None:
+    def __init__(
+        self, path: str, *, max_size: int, keep: int, on_rotated: Callable[[], None] | None = None
+    ) -> None:
+        """`on_rotated` hears of it when we have moved the file, and may raise OSError."""
         self.path = path
+        self._on_rotated = on_rotated
         self._max_size = max_size
         self._keep = keep
         self._descriptor = -1
@@ -88,6 +93,8 @@ class LogFile:
                 # Another process may have been here since we looked.
                 if os.path.samestat(os.stat(self.path), os.fstat(self._descriptor)):
                     self._shift()
+                    if self._on_rotated is not None:
+                        self._on_rotated()
             finally:
                 os.close(lock)
         except (BlockingIOError, FileNotFoundError):

@@ -54,7 +54,9 @@ def _sensitivity(key: str) -> Sensitivity:
 class Mask:
     """Finds secrets by the keys they are under, by their known values, and by patterns of the user's own."""
 
-    def __init__(self, secrets: Collection[str], patterns: Sequence[str]) -> None:
+    def __init__(self, secrets: Collection[str], patterns: Sequence[str], *, by_key: bool = True) -> None:
+        """Without `by_key` a key tells nothing about its value."""
+        self._by_key = by_key
         forms = sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)
         self._forms = tuple(forms)
         self._own = [re.compile(pattern, re.IGNORECASE) for pattern in patterns]
@@ -79,6 +81,8 @@ class Mask:
         return False
 
     def sensitivity(self, key: str) -> Sensitivity:
+        if not self._by_key:
+            return Sensitivity.NONE
         if any(pattern.search(key) for pattern in self._own):
             return Sensitivity.ALL
         return _sensitivity(key)

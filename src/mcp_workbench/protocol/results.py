@@ -82,6 +82,40 @@ class Result:
         return (self.raw,)
 
 
+class _Fresh(msgspec.Struct):
+    result_type: Raw = msgspec.field(name="resultType", default=Raw())
+    ttl: Raw = msgspec.field(name="ttlMs", default=Raw())
+    scope: Raw = msgspec.field(name="cacheScope", default=Raw())
+
+
+_decode_fresh = msgspec.json.Decoder(_Fresh).decode
+
+
+def relayed(raw: Raw, *, modern: bool, kept: bool) -> tuple[Piece, ...]:
+    """The result of a request that is no call, as a client of that era may receive it.
+
+    `kept`: a modern client may keep results of this kind, so it needs to know for how long. A server that
+    said nothing of that promised nothing.
+    """
+    if not modern:
+        return (raw,)
+    try:
+        found = _decode_fresh(raw)
+    except msgspec.ValidationError:
+        raise Unanswered("the server's answer is no result object") from None
+    except (msgspec.DecodeError, RecursionError):
+        has = members(bytes(raw))
+        found = _Fresh(*(Raw(has.get(key, b"")) for key in ("resultType", "ttlMs", "cacheScope")))
+    missing = b"" if found.result_type else b'"resultType":"complete",'
+    if kept and bytes(found.result_type) in (b"", b'"complete"'):
+        missing += b"" if found.ttl else b'"ttlMs":0,'
+        missing += b"" if found.scope else b'"cacheScope":"private",'
+    if not missing:
+        return (raw,)
+    rest = bytes(raw)[1:].lstrip()
+    return (b"{", missing.rstrip(b",") if rest == b"}" else missing, rest)
+
+
 def with_result_type(raw: Raw | bytes) -> tuple[Piece, ...]:
     """The object `raw`, with the `resultType` that a modern client needs."""
     text = bytes(raw)

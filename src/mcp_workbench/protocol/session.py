@@ -15,6 +15,7 @@ from ..wire.lines import Piece
 from ..wire.messages import INVALID_PARAMS, METHOD_NOT_FOUND, encode
 from ..wire.peer import Limit
 from . import revisions
+from .about import About
 
 Era = Literal["legacy", "modern"]
 T = TypeVar("T")
@@ -27,20 +28,30 @@ MOST_PAGES = 1000
 _CLIENT = {"name": "mcp-workbench", "version": __version__}
 
 
+class _DiscoveredMeta(msgspec.Struct):
+    info: Raw = msgspec.field(name=revisions.SERVER_INFO, default=Raw())
+
+
 class _Discovered(msgspec.Struct):
     versions: list[str] = msgspec.field(name="supportedVersions")
     capabilities: dict[str, Raw] = {}
     instructions: str | None = None
+    meta: _DiscoveredMeta = msgspec.field(name="_meta", default_factory=_DiscoveredMeta)
+
+    @property
+    def about(self) -> About:
+        return About(self.capabilities, self.meta.info, self.instructions)
 
 
 class _Initialized(msgspec.Struct):
     version: str = msgspec.field(name="protocolVersion")
     capabilities: dict[str, Raw] = {}
+    info: Raw = msgspec.field(name="serverInfo", default=Raw())
     instructions: str | None = None
 
-
-class _ToolsCapability(msgspec.Struct):
-    list_changed: bool = msgspec.field(name="listChanged", default=False)
+    @property
+    def about(self) -> About:
+        return About(self.capabilities, self.info, self.instructions)
 
 
 class _Unsupported(msgspec.Struct):
@@ -79,13 +90,26 @@ class Speaker(Protocol):
     def send(self, *line: Piece) -> None: ...
 
 
+class Asked(msgspec.Struct):
+    """A request on its way that is no call of a tool: its method, and its parameters as they were written."""
+
+    method: str
+    params: dict[str, Raw] = {}
+    on_progress: Callable[[Raw], None] | None = None
+
+    @property
+    def meta(self) -> Raw:
+        """The client's `_meta`."""
+        return self.params.get("_meta", Raw())
+
+
 class Session:
     """Made by `open_session`; knows how to say things to its server."""
 
-    def __init__(self, peer: Speaker, version: str, capabilities: dict[str, Raw]) -> None:
+    def __init__(self, peer: Speaker, version: str, about: About) -> None:
         self.peer = peer
         self.version = version
-        self.capabilities = capabilities
+        self.about = about
         self.modern = revisions.is_modern(version)
         self._own_meta = _modern_meta(version) if self.modern else {}
         self._plain_meta = encode(self._own_meta)
@@ -93,11 +117,7 @@ class Session:
     @property
     def tells_of_tools(self) -> bool:
         """Whether it announces changes of its tools."""
-        try:
-            tools = msgspec.json.decode(self.capabilities["tools"], type=_ToolsCapability)
-        except (KeyError, msgspec.DecodeError):
-            return False
-        return tools.list_changed
+        return self.about.can("tools", "listChanged")
 
     async def list_tools(self) -> tuple[list[Raw], Raw]:
         """Every page of `tools/list`, and the `_meta` of the last one."""
@@ -150,9 +170,20 @@ class Session:
             b'"tools/call"', head, arguments, *extra, *tail, id=id, on_progress=on_progress, limit=limit
         )
 
-    async def listen_for_tools(self) -> None:
-        """Ask a modern server to tell when its tools change; returns when it no longer will."""
-        params = {"_meta": self._own_meta, "notifications": {"toolsListChanged": True}}
+    async def ask(self, asked: Asked, *, limit: Limit | None = None) -> Raw:
+        """The raw result of any other request."""
+        id = self.peer.next_id()
+        members = {key: value for key, value in asked.params.items() if key != "_meta"}
+        own = self._call_meta(asked.meta, id if asked.on_progress is not None else b"")
+        if len(own) > 2:
+            members["_meta"] = Raw(own)
+        return await self.peer.request(
+            encode(asked.method), encode(members), id=id, on_progress=asked.on_progress, limit=limit
+        )
+
+    async def listen(self, wishes: dict[str, object]) -> None:
+        """Ask a modern server to tell of changes; returns when it no longer will."""
+        params = {"_meta": self._own_meta, "notifications": wishes}
         await self.peer.request(b'"subscriptions/listen"', encode(params))
 
     def _call_meta(self, meta: Raw, token: bytes) -> bytes:
@@ -267,7 +298,7 @@ async def _discover(peer: Speaker, version: str) -> Session | None:
     except msgspec.DecodeError:
         return None
     common = [version for version in revisions.MODERN if version in found.versions]
-    return Session(peer, common[-1], found.capabilities) if common else None
+    return Session(peer, common[-1], found.about) if common else None
 
 
 def _supported(error: RpcError) -> list[str]:
@@ -297,4 +328,4 @@ async def _initialize(peer: Speaker) -> Session:
     if found.version not in revisions.LEGACY:
         raise IncompatibleServer(f"it answered initialize with protocol revision {found.version!r}")
     peer.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
-    return Session(peer, found.version, found.capabilities)
+    return Session(peer, found.version, found.about)

@@ -14,9 +14,14 @@ from msgspec import Raw
 
 from ..config import ServerConfig
 from ..errors import NOT_READ_ONLY, ConnectFailed, RpcError, Unanswered
+from ..protocol.about import About
+from ..protocol.session import Asked
 from .call import Call
+from .hearing import Hearing
 from .slots import Slots
 from .tool import Tool, read_tool
+
+TOOLS_CHANGED = "notifications/tools/list_changed"
 
 
 class Inspection(NamedTuple):
@@ -33,6 +38,10 @@ Inspect: TypeAlias = Callable[[ServerConfig, Collection[Tool]], Inspection]
 
 def _no_objection(config: ServerConfig, tools: Collection[Tool]) -> Inspection:
     return Inspection({}, ())
+
+
+def _unheard(server: Server, method: str, params: Raw) -> None:
+    return
 
 
 class Server(ABC):
@@ -53,6 +62,8 @@ class Server(ABC):
         """Lines of it that were no messages."""
         self.modern = False
         """The era it was found to live in when it was last connected."""
+        self.about = About()
+        """What it said of itself when it was last connected."""
         self.listed = False
         """Whether the tools were ever known; they are kept while the server is away."""
         self.failure: ConnectFailed | None = None
@@ -60,6 +71,12 @@ class Server(ABC):
         self.notes: list[str] = []
         """What the server could not do though it is connected; lines for `_errors`."""
         self.on_change = on_change
+        self.on_notice: Callable[[Server, str, Raw], None] = _unheard
+        """Who hears what the server says of its lists and resources: a notification's method and params.
+
+        That its tools have changed is told when they are listed anew.
+        """
+        self.hearing = Hearing(self._heard, self._may_have_missed)
         self._slots = Slots(config.limits.concurrency, config.limits.queue)
         self._connecting: asyncio.Task[None] | None = None
         self._active = 0
@@ -82,8 +99,16 @@ class Server(ABC):
         """The raw result, within the limits on time. Raises Unanswered or RpcError."""
 
     @abstractmethod
+    async def _ask(self, asked: Asked) -> Raw:
+        """The raw result. Raises Unanswered or RpcError."""
+
+    @abstractmethod
     async def _disconnect(self) -> None:
         """Let go of whatever `_connect` got hold of, finished or not."""
+
+    @abstractmethod
+    def _may_have_missed(self) -> None:
+        """The server may have told of a change while nobody listened."""
 
     @abstractmethod
     def _last_words(self) -> str:
@@ -132,6 +157,31 @@ class Server(ABC):
         finally:
             self._finished()
 
+    async def ask(self, asked: Asked) -> Raw:
+        """The raw result of a request that is no call, in the same limits.
+
+        Raises ConnectFailed, Unanswered or RpcError.
+        """
+        self._active += 1
+        try:
+            if not self.connected:
+                await self.connect()
+            await self._slots.take()
+            try:
+                async with asyncio.timeout(self.config.limits.timeout):
+                    return await self._ask(asked)
+            except TimeoutError:
+                raise self._too_late(idle=False) from None
+            finally:
+                self._slots.give_back()
+        finally:
+            self._finished()
+
+    def takes_unlisted(self, name: str) -> bool:
+        """Whether it may be asked for a tool that it did not list."""
+        config = self.config
+        return config.filters.allows(name) and not (config.read_only or config.pinned)
+
     async def retire(self) -> None:
         """Let the calls under way finish, then close. No new ones may come."""
         while self._active:
@@ -178,6 +228,9 @@ class Server(ABC):
         if self.config.read_only:
             withheld.update({name: NOT_READ_ONLY for name, tool in found.items() if not tool.read_only})
         return withheld, findings
+
+    def _heard(self, method: str, params: Raw) -> None:
+        self.on_notice(self, method, params)
 
     def _finished(self) -> None:
         self._active -= 1

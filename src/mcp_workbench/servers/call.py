@@ -22,6 +22,8 @@ class Call(msgspec.Struct, kw_only=True):
     tid: str | None = None
     principal: str | None = None
     scope: Scope = None
+    listed: bool = True
+    """Whether the server must have listed the tool; else it is asked for any name that the filters allow."""
     meta: Raw = Raw()
     """The client's `_meta`."""
     extra: tuple[Piece, ...] = ()

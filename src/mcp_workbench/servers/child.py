@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 from ..config import ChildConfig
+from ..config.secrets import secrets_in
 from ..errors import Unanswered
-from .environment import child_environment, read_env_file
+from .environment import child_environment, is_safe, read_env_file
 from .installing import how_to_install
 from .processes import Processes
 from .spawned import Program, SpawnedServer
@@ -16,8 +17,16 @@ from .spawned import Program, SpawnedServer
 class ChildServer(SpawnedServer):
     config: ChildConfig
 
-    def __init__(self, config: ChildConfig, on_change: Callable[[], None], processes: Processes) -> None:
+    def __init__(
+        self,
+        config: ChildConfig,
+        on_change: Callable[[], None],
+        processes: Processes,
+        hide: Callable[[Set[str]], None],
+    ) -> None:
+        """`hide` hears of secrets before the child does: those of `envFile`, and inherited ones."""
         super().__init__(config, on_change, processes)
+        self._hide = hide
 
     def _program(self) -> Program:
         config = self.config
@@ -35,7 +44,10 @@ class ChildServer(SpawnedServer):
                     declared = {**dict(read_env_file(file.read())), **declared}
             except (OSError, ValueError) as error:
                 raise Unanswered(f"envFile {self.config.env_file} cannot be used: {error}") from None
-        return child_environment(os.environ, self.config.inherit_env, declared)
+        env = child_environment(os.environ, self.config.inherit_env, declared)
+        told = ((name, value) for name, value in env.items() if name in declared or not is_safe(name))
+        self._hide({secret for name, value in told for secret in secrets_in(name, value)})
+        return env
 
 
 def _find(command: str, search: str, cwd: str | None) -> str:

@@ -33,12 +33,13 @@ def child_environment(
     passed = {
         name: value
         for name, value in ours.items()
-        if _is_safe(name) or any(fnmatch.fnmatchcase(name, pattern) for pattern in wanted)
+        if is_safe(name) or any(fnmatch.fnmatchcase(name, pattern) for pattern in wanted)
     }
     return {**passed, **declared}
 
 
-def _is_safe(name: str) -> bool:
+def is_safe(name: str) -> bool:
+    """Whether every child may have the variable of this name."""
     upper = name.upper()  # npm_config_* and http_proxy are as often written small
     if upper in _HARMLESS:
         return True

@@ -6,19 +6,18 @@ Which program that is, and what is special about it, is for the subclasses.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from abc import abstractmethod
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, NamedTuple
 
 from msgspec import Raw
 
 from ..config import ServerConfig
 from ..errors import RpcError, Unanswered
-from ..protocol.session import Era, IncompatibleServer, Session, open_session
+from ..protocol.session import Asked, Era, IncompatibleServer, Session, open_session
 from ..wire.messages import EMPTY_OBJECT, METHOD_NOT_FOUND, encode
 from ..wire.peer import Limit, Peer, PeerClosed, Request, TimedOut
-from .base import Server
+from .base import TOOLS_CHANGED, Server
 from .call import Call
 from .link import Link
 from .processes import Processes, StartFailed
@@ -98,6 +97,7 @@ class SpawnedServer(Server):
         except IncompatibleServer as error:
             raise Unanswered(str(error)) from None
         self.modern = session.modern
+        self.about = session.about
         self._era = "modern" if session.modern else "legacy"
         try:
             tools = await self._list(session)
@@ -105,8 +105,7 @@ class SpawnedServer(Server):
             raise Unanswered(await self._died()) from None
         assert self._link is not None
         self._link.session = session
-        if session.modern and session.tells_of_tools:
-            self._chore(self._listen(session))
+        self.hearing.begin(session)
         return tools
 
     async def _greet(self, era: Era | None) -> Session:
@@ -147,6 +146,7 @@ class SpawnedServer(Server):
         return f"{await self._link.epitaph()} before it could be used; the next call or opening tries again"
 
     async def _disconnect(self) -> None:
+        self.hearing.end()
         link, self._link = self._link, None
         if link is not None:
             if link.session is not None:  # it was of use until we sent it away
@@ -169,7 +169,7 @@ class SpawnedServer(Server):
         # The limits are kept by the peer, for all its requests with one timer.
         began = asyncio.get_running_loop().time()
         try:
-            return await self._call_once(tool, call)
+            return await self._once(lambda session: self._exchange(session, tool, call))
         except _Unread:
             return await self._call_again(tool, call)
         except TimedOut as late:
@@ -182,20 +182,27 @@ class SpawnedServer(Server):
         if tool.name not in self.tools:
             raise Unanswered("the server was started again and no longer offers it")
         try:
-            return await self._call_once(tool, call)
+            return await self._once(lambda session: self._exchange(session, tool, call))
         except _Unread as unread:
             raise Unanswered(unread.reason) from None
         except TimedOut as late:
             raise self._too_late(late.idle) from None
 
-    async def _call_once(self, tool: Tool, call: Call) -> Raw:
+    async def _ask(self, asked: Asked) -> Raw:
+        try:
+            return await self._once(lambda session: session.ask(asked))
+        except _Unread:
+            await self.connect()
+        return await self._once(lambda session: session.ask(asked))
+
+    async def _once(self, exchange: Callable[[Session], Awaitable[Raw]]) -> Raw:
         link = self._link
         if link is None or link.session is None:
             raise Unanswered("the server is not connected")
         if link.peer.waiting > link.peer.max_line:
             raise Unanswered("busy: the server does not read what is sent to it; try again later")
         try:
-            return await self._exchange(link.session, tool, call)
+            return await exchange(link.session)
         except PeerClosed as end:
             link.busy |= not end.unread  # the oldest call hears of the end first
             idle = not (link.busy or link.cause)
@@ -233,6 +240,15 @@ class SpawnedServer(Server):
             limit=self._limit,
         )
 
+    def _may_have_missed(self) -> None:
+        self._tools_changed()
+
+    def _tools_changed(self) -> None:
+        self._stale = True
+        if not self._relisting:
+            self._relisting = True
+            self._chore(self._relist())
+
     async def _relist(self) -> None:
         """The tools changed. However often the server says so meanwhile, one more listing is enough."""
         while self._stale and self._link is not None and self._link.session is not None:
@@ -252,12 +268,8 @@ class SpawnedServer(Server):
     async def _tell(self) -> None:
         await asyncio.sleep(2 * RELIST_PAUSE)
         self._telling = False
+        self._heard(TOOLS_CHANGED, Raw(EMPTY_OBJECT))
         self.on_change()
-
-    async def _listen(self, session: Session) -> None:
-        """A modern server tells of changes only where it was asked to, for as long as the request stands."""
-        with contextlib.suppress(RpcError, PeerClosed):
-            await session.listen_for_tools()
 
     def _chore(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Work that nobody waits for."""
@@ -276,11 +288,10 @@ class SpawnedServer(Server):
 
     def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
         link = self._link
-        if method == "notifications/tools/list_changed" and link is not None and link.session is not None:
-            self._stale = True
-            if not self._relisting:
-                self._relisting = True
-                self._chore(self._relist())
+        if method == TOOLS_CHANGED and link is not None and link.session is not None:
+            self._tools_changed()
+        elif link is not None and link.peer is peer:
+            self.hearing.hear(method, params)
 
     def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
         self.skipped += 1
@@ -297,6 +308,7 @@ class SpawnedServer(Server):
         link = self._link
         if link is not None and link.peer is peer:
             # Whoever was calling is told the reason, and the next call starts it again.
+            self.hearing.end()
             if link.session is not None:
                 self._link = None
             self._let_go(link)

@@ -45,6 +45,12 @@ def read_tool(definition: Raw) -> Tool | None:
     )
 
 
+def unlisted_tool(name: str) -> Tool:
+    """One that nobody has described; whether there is such a tool is for its server to say."""
+    head = b'{"name":%b,"arguments":' % encode(name)
+    return Tool(name=name, definition=Raw(b"{}"), call_head=head, read_only=False)
+
+
 def _is_read_only(annotations: Raw) -> bool:
     try:
         return bool(annotations) and bytes(_decode_annotations(annotations).read_only) == b"true"

@@ -32,7 +32,7 @@ QUOTED = 300
 class Listener(Protocol):
     """Hears what the server says by itself. Must not raise or block."""
 
-    def on_notification(self, method: str) -> None: ...
+    def on_notification(self, method: str, params: Raw) -> None: ...
 
     def on_lost(self, channel: Channel) -> None:
         """Nothing more can be said on this channel."""
@@ -131,7 +131,7 @@ class Channel(ABC):
             elif message.method == PROGRESS:
                 self._progressed(message.params)
             else:
-                self._listener.on_notification(message.method)
+                self._listener.on_notification(message.method, message.params)
             return
         pending = self._pending.get(message.key)
         reply = pending.reply if pending is not None else expected

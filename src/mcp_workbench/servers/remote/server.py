@@ -13,8 +13,9 @@ from msgspec import Raw
 from ...config import RemoteConfig
 from ...errors import RpcError, Unanswered
 from ...protocol import revisions
-from ...protocol.session import IncompatibleServer, Session, open_session
-from ..base import Server, Tool
+from ...protocol.session import Asked, IncompatibleServer, Session, open_session
+from ...wire.messages import EMPTY_OBJECT
+from ..base import TOOLS_CHANGED, Server, Tool
 from ..call import Call
 from .failures import BadStatus, Cut, NotReached, NotRepeated, ServerTrouble, SessionLost
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 PAUSES = (1.0, 2.0, 4.0)
 """Seconds between the attempts to reach a server, give or take a quarter."""
 
-LONGEST_PAUSE = 60.0
 HEADER_MISMATCH = -32020
 
 _OLDER = {400, 404, 405}
@@ -70,6 +70,8 @@ class RemoteServer(Server):
         self._chores: set[asyncio.Task[None]] = set()
         self._relisting: asyncio.Task[None] | None = None
         self._stale = False
+        self._announced = False
+        """Whether the server itself says that its tools changed."""
 
     @property
     def connected(self) -> bool:
@@ -93,11 +95,10 @@ class RemoteServer(Server):
         link, tools = await self._reach()
         self._link = link
         self.modern = link.session.modern
-        if link.session.tells_of_tools:
-            if link.session.modern:
-                self._chore(self._subscribe(link))
-            else:
-                link.channel.listen()
+        self.about = link.session.about
+        if not link.session.modern and self.about.tells:
+            link.channel.listen()
+        self.hearing.begin(link.session)
         return tools
 
     async def _reach(self) -> tuple[Link, list[Raw]]:
@@ -157,6 +158,7 @@ class RemoteServer(Server):
         )
 
     async def _disconnect(self) -> None:
+        self.hearing.end()
         for chore in list(self._chores):
             chore.cancel()
         link, self._link = self._link, None
@@ -179,16 +181,25 @@ class RemoteServer(Server):
         return usable
 
     async def _call(self, tool: Tool, call: Call) -> Raw:
-        return await self._in_time(call, lambda: self._call_with_remedies(tool, call))
+        return await self._in_time(
+            call,
+            lambda: self._repaired(
+                lambda link: self._exchange(link, tool, call), repeatable=_may_be_repeated(tool)
+            ),
+        )
 
-    async def _call_with_remedies(self, tool: Tool, call: Call) -> Raw:
+    async def _ask(self, asked: Asked) -> Raw:
+        return await self._repaired(lambda link: link.session.ask(asked), repeatable=True)
+
+    async def _repaired(self, exchange: Callable[[Link], Awaitable[Raw]], *, repeatable: bool) -> Raw:
+        """The result of an exchange, which is made again where that is safe and likely to help."""
         tried: list[Remedy] = []
         while True:
             link = await self._linked()
             try:
-                return await self._exchange(link, tool, call)
+                return await exchange(link)
             except (Unanswered, RpcError) as failure:
-                remedy = self._remedy(failure, link, tool)
+                remedy = self._remedy(failure, link, repeatable)
                 if remedy is None and isinstance(failure, Cut):
                     raise NotRepeated from None
                 if remedy is None or remedy in tried:
@@ -196,12 +207,12 @@ class RemoteServer(Server):
             tried.append(remedy)
             await remedy(link)
 
-    def _remedy(self, failure: Unanswered | RpcError, link: Link, tool: Tool) -> Remedy | None:
-        """What to do before the call is made once more, where it may be."""
+    def _remedy(self, failure: Unanswered | RpcError, link: Link, repeatable: bool) -> Remedy | None:
+        """What to do before it is said once more, where it may be."""
         match failure:
             case SessionLost() | NotReached():
                 return self._lost
-            case Cut() | ServerTrouble() if _may_be_repeated(tool):
+            case Cut() | ServerTrouble() if repeatable:
                 return self._as_before
             case BadStatus() if link.session.modern and failure.status in _OLDER:
                 return self._lost  # somebody put an older server in its place
@@ -216,6 +227,7 @@ class RemoteServer(Server):
         """The session is gone; whoever needs it next connects again."""
         if self._link is link:
             self._link = None
+            self.hearing.end()
             await link.channel.close(say_goodbye=False)
 
     async def _list_again(self, link: Link) -> None:
@@ -238,31 +250,22 @@ class RemoteServer(Server):
 
     # What the server says by itself
 
-    def on_notification(self, method: str) -> None:
-        if method == "notifications/tools/list_changed" and self._link is not None:
-            self._tools_changed()
+    def on_notification(self, method: str, params: Raw) -> None:
+        if method == TOOLS_CHANGED:
+            if self._link is not None:
+                self._announced = True
+                self._tools_changed()
+        else:
+            self.hearing.hear(method, params)
 
     def on_lost(self, channel: Channel) -> None:
         link = self._link
         if link is not None and link.channel is channel:
             self._link = None
+            self.hearing.end()
 
-    async def _subscribe(self, link: Link) -> None:
-        """A modern server tells of changes for as long as the request stands, so it is made to stand."""
-        pause = PAUSES[0]
-        while self._link is link:
-            began = asyncio.get_running_loop().time()
-            try:
-                await link.session.listen_for_tools()
-            except RpcError:
-                return  # it does not do that after all
-            except Unanswered:
-                pass
-            if asyncio.get_running_loop().time() - began > LONGEST_PAUSE:
-                pause = PAUSES[0]
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, LONGEST_PAUSE)
-            self._tools_changed()  # who knows what was missed
+    def _may_have_missed(self) -> None:
+        self._tools_changed()
 
     def _tools_changed(self) -> asyncio.Task[None]:
         """What lists them anew; however often this is called meanwhile, one more listing is enough."""
@@ -282,6 +285,9 @@ class RemoteServer(Server):
             pass  # the last listing stands; a server that went away is listed anew when it is back
         finally:
             self._relisting = None
+        if self._announced:
+            self._announced = False
+            self._heard(TOOLS_CHANGED, Raw(EMPTY_OBJECT))
         if self._definitions() != before:
             self.on_change()
 

@@ -1,0 +1,323 @@
+"""An endpoint: what clients of either era can ask of us, and how they hear of changes.
+
+What there is to ask for is for the subclasses: the meta-tools, or a toolbox as it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Sequence
+
+import msgspec
+from msgspec import Raw
+
+from .. import __version__
+from ..errors import ConnectFailed, RpcError, Unanswered
+from ..names import ResourceRef, Scope, ToolRef
+from ..progress import Notify, ProgressRelay
+from ..protocol import revisions
+from ..protocol.about import About
+from ..protocol.results import Result
+from ..servers.base import Server
+from ..servers.call import Call
+from ..wire.lines import Piece
+from ..wire.messages import (
+    EMPTY_OBJECT,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    encode,
+    members,
+    with_member,
+)
+from ..workbench import Workbench
+from .offers import Ambiguous, Offers
+from .question import Client, Question
+from .relay import LISTS, NO_RESOURCE, pass_on
+from .subscription import Subscription, Wishes
+
+FRESH_MS = 60_000
+"""How long a modern client may take our lists for current without asking again."""
+
+SERVER_INFO = Raw(encode({"name": "mcp-workbench", "title": "MCP Workbench", "version": __version__}))
+
+
+class Endpoint(ABC):
+    def __init__(self, workbench: Workbench, *, shared: bool, addressed: bool) -> None:
+        """`shared` by many clients: where they may see different toolboxes, they are told not to share what
+        they hear. With `addressed`, resources are known by addresses of ours.
+        """
+        self.workbench = workbench
+        self._shared = shared
+        self._info = SERVER_INFO
+        self._subscriptions: set[Subscription] = set()
+        self._offers = Offers(self._servers, addressed=addressed)
+        self._chores: set[asyncio.Task[None]] = set()
+        self._stop = [workbench.on_change(self._changed), workbench.on_notice(self._heard)]
+
+    @abstractmethod
+    def at_once(self, question: Question) -> bytes | None:
+        """The result of what needs no waiting; None for all the rest. Raises RpcError."""
+
+    @abstractmethod
+    async def _answer(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+        """The result of what `at_once` has none of, in pieces. Raises RpcError."""
+
+    @abstractmethod
+    async def _about(self, question: Question) -> About:
+        """What we can do for whoever asks. Raises RpcError."""
+
+    @abstractmethod
+    def _servers(self, scope: Scope) -> Sequence[Server]:
+        """Those that a caller can use now."""
+
+    @abstractmethod
+    def _changed(self) -> None:
+        """Something in the workbench is no longer as it was."""
+
+    async def answer(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+        """The result of anything but `subscriptions/listen`, in pieces. Raises RpcError.
+
+        `notify` is for what the client is told on the way.
+        """
+        result = self.at_once(question)
+        return (result,) if result is not None else await self._answer(question, notify)
+
+    async def definition(self, question: Question) -> Raw | None:
+        """That of the downstream tool which a `tools/call` names, where it can name one. Raises RpcError."""
+        return None
+
+    def client_of(self, question: Question) -> Client:
+        """Who a client is from its `initialize` on."""
+        requested = question.params.protocol_version
+        version = requested if requested in revisions.LEGACY else revisions.LEGACY[-1]
+        return msgspec.structs.replace(
+            question.client, name=question.params.client_info.name, version=version
+        )
+
+    # Who hears of changes
+
+    def subscribe(self, subscription: Subscription) -> None:
+        """Tell a legacy client of changes, from now on."""
+        self._subscriptions.add(subscription)
+
+    async def listen(self, question: Question, subscription: Subscription) -> None:
+        """Tell a modern client what it wishes to hear of, as far as that can be had. Raises RpcError."""
+        about = await self._about(question)
+        wishes = subscription.wishes
+        granted = Wishes(
+            tools=wishes.tools and about.can("tools", "listChanged"),
+            prompts=wishes.prompts and about.can("prompts", "listChanged"),
+            resources=wishes.resources and about.can("resources", "listChanged"),
+        )
+        for uri in wishes.uris:
+            with contextlib.suppress(RpcError):
+                await self._watch(question, subscription, uri)
+                granted.uris.append(uri)
+        subscription.wishes = granted
+        subscription.acknowledge()
+        self._subscriptions.add(subscription)
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        """Tell it nothing more."""
+        self._subscriptions.discard(subscription)
+        for ref in list(subscription.watched):
+            self._unwatch(subscription, ref)
+
+    async def _watch(self, question: Question, subscription: Subscription, uri: str) -> None:
+        """Raises RpcError."""
+        server, own = await self._resource(question, uri)
+        ref = ResourceRef(server.config.toolbox, server.config.name, own)
+        if ref in subscription.watched:
+            return
+        subscription.watched[ref] = uri
+        try:
+            await server.connect()
+            await server.hearing.watch(own)
+        except (ConnectFailed, Unanswered) as failure:
+            del subscription.watched[ref]
+            raise RpcError(INTERNAL_ERROR, failure.reason) from None
+        except BaseException:
+            del subscription.watched[ref]
+            raise
+
+    def _unwatch(self, subscription: Subscription, ref: ResourceRef) -> None:
+        del subscription.watched[ref]
+        for server in self._servers(None):
+            if (server.config.toolbox, server.config.name) == (ref.toolbox, ref.server):
+                task = asyncio.create_task(server.hearing.unwatch(ref.uri))
+                self._chores.add(task)
+                task.add_done_callback(self._chores.discard)
+
+    def _heard(self, server: Server, method: str, params: Raw) -> None:
+        if server not in self._servers(None):
+            return
+        toolbox = server.config.toolbox
+        hearers = [each for each in self._subscriptions if each.scope is None or toolbox in each.scope]
+        if method == "notifications/resources/updated":
+            with contextlib.suppress(KeyError, msgspec.DecodeError):
+                uri = msgspec.json.decode(members(bytes(params))["uri"], type=str)
+                for subscription in hearers:
+                    subscription.updated(ResourceRef(toolbox, server.config.name, uri), params)
+        else:
+            kind = method.split("/")[1]
+            for subscription in hearers:
+                subscription.list_changed(kind)
+
+    def _list_changed(self, kind: str) -> None:
+        for subscription in self._subscriptions:
+            subscription.list_changed(kind)
+
+    def close(self) -> None:
+        """Tell nobody anything any more."""
+        for stop in self._stop:
+            stop()
+
+    # Tools
+
+    async def _run(
+        self, question: Question, ref: ToolRef, arguments: Raw | bytes, notify: Notify, *, listed: bool = True
+    ) -> Result:
+        """Call a tool for a client. Raises ToolError."""
+        params, client = question.params, question.client
+        call = Call(
+            ref=ref,
+            arguments=arguments,
+            caller=client.name,
+            meta=params.meta,
+            principal=client.principal,
+            scope=client.scope,
+            listed=listed,
+        )
+        if params.input_responses:
+            call.extra += (b',"inputResponses":', params.input_responses)
+        if params.request_state:
+            call.extra += (b',"requestState":', params.request_state)
+        if not question.progress_token:
+            return await self.workbench.call(call)
+        relay = ProgressRelay(question.progress_token, notify)
+        call.on_progress = relay.tell
+        try:
+            return await self.workbench.call(call)
+        finally:
+            relay.flush()
+
+    # Resources, prompts, completions
+
+    async def _relay(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+        """The result of a request about what servers offer beside tools. Raises RpcError."""
+        params, scope = question.params, question.client.scope
+        legacy = not question.client.modern
+        match question.method:
+            case method if method in LISTS:
+                kind = LISTS[method]
+                return (self._listed(question, kind, await self._offers.list(kind, scope)),)
+            case "resources/read":
+                server, uri = await self._resource(question, _required(params.uri, "uri"))
+                return await pass_on(question, server, notify, uri=uri)
+            case "resources/subscribe" if question.subscription is not None and legacy:
+                await self._watch(question, question.subscription, _required(params.uri, "uri"))
+                return (EMPTY_OBJECT,)
+            case "resources/unsubscribe" if question.subscription is not None and legacy:
+                uri = _required(params.uri, "uri")
+                for ref, known in list(question.subscription.watched.items()):
+                    if known == uri:
+                        self._unwatch(question.subscription, ref)
+                return (EMPTY_OBJECT,)
+            case "prompts/get":
+                server, name = await self._prompt(question, _required(params.name, "name"))
+                return await pass_on(question, server, notify, name=name)
+            case "completion/complete":
+                return await self._complete(question, notify)
+            case _:
+                raise unknown_method(question)
+
+    async def _complete(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+        ref = question.params.ref
+        if ref.name is not None:
+            server, name = await self._prompt(question, ref.name)
+            own = Raw(with_member(bytes(question.members["ref"]), "name", encode(name)))
+        else:
+            uri = _required(ref.uri, "ref.uri")
+            found = await self._found(self._offers.template(uri, question.client.scope), question, uri)
+            server, template = found
+            own = Raw(with_member(bytes(question.members["ref"]), "uri", encode(template)))
+        return await pass_on(question, server, notify, ref=own)
+
+    async def _prompt(self, question: Question, name: str) -> tuple[Server, str]:
+        found = await self._offers.prompt(name, question.client.scope)
+        if found is None:
+            raise RpcError(INVALID_PARAMS, f"Unknown prompt: {name}")
+        return found
+
+    async def _resource(self, question: Question, uri: str) -> tuple[Server, str]:
+        """Whose it is, and what its server calls it. Raises RpcError."""
+        client = question.client
+        return await self._found(self._offers.resource(uri, client.scope, client.principal), question, uri)
+
+    async def _found(
+        self, looking: Awaitable[tuple[Server, str] | None], question: Question, uri: str
+    ) -> tuple[Server, str]:
+        try:
+            found = await looking
+        except Ambiguous as problem:
+            raise RpcError(INVALID_PARAMS, f"Resource is ambiguous: {problem}") from None
+        if found is None:
+            code = INVALID_PARAMS if question.client.modern else NO_RESOURCE
+            raise RpcError(code, "Resource not found", encode({"uri": uri}))
+        return found
+
+    # Results
+
+    def _initialized(self, question: Question, about: About) -> bytes:
+        if question.params.protocol_version is None:
+            raise RpcError(INVALID_PARAMS, "Invalid params: protocolVersion is required")
+        result = {
+            "protocolVersion": self.client_of(question).version,
+            "capabilities": about.capabilities,
+            "serverInfo": self._info,
+        }
+        if about.instructions is not None:
+            result["instructions"] = about.instructions
+        return encode(result)
+
+    def _discovered(self, question: Question, about: About) -> bytes:
+        if not question.client.modern:
+            raise RpcError(INVALID_PARAMS, f"Invalid params: _meta needs {revisions.VERSION}")
+        result = {
+            "resultType": "complete",
+            "supportedVersions": revisions.MODERN,
+            "capabilities": about.capabilities,
+        }
+        if about.instructions is not None:
+            result["instructions"] = about.instructions
+        return encode({**result, **self._modern_members()})
+
+    def _listed(self, question: Question, kind: str, entries: object) -> bytes:
+        """The whole of a list, which has one page."""
+        if question.params.cursor is not None:
+            raise RpcError(INVALID_PARAMS, "Invalid params: unknown cursor")
+        if question.client.modern:
+            return encode({"resultType": "complete", kind: entries, **self._modern_members()})
+        return encode({kind: entries})
+
+    def _modern_members(self) -> dict[str, object]:
+        tokens = self.workbench.config.http.tokens.values() if self._shared else ()
+        private = any(token.toolboxes is not None for token in tokens)
+        return {
+            "ttlMs": FRESH_MS,
+            "cacheScope": "private" if private else "public",
+            "_meta": {revisions.SERVER_INFO: self._info},
+        }
+
+
+def unknown_method(question: Question) -> RpcError:
+    return RpcError(METHOD_NOT_FOUND, "Method not found", encode({"method": question.method}))
+
+
+def _required(value: str | None, name: str) -> str:
+    if value is None:
+        raise RpcError(INVALID_PARAMS, f"Invalid params: {name} is required")
+    return value

@@ -1,0 +1,161 @@
+"""The meta-tools as a client sees them: toolboxes are announced, opened and used through a few tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Raw
+
+from .. import metatools
+from ..checks import check_find, check_use
+from ..errors import CallFailed, RpcError, ToolError
+from ..finder import Finder
+from ..names import Scope
+from ..progress import PROGRESS, Notify
+from ..protocol import revisions
+from ..protocol.about import About
+from ..protocol.results import Result
+from ..servers.base import TOOLS_CHANGED, Server
+from ..wire.lines import Piece
+from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, encode
+from ..workbench import Workbench
+from .base import Endpoint, unknown_method
+from .question import Question
+from .relay import RELAYED
+
+_CAPABILITIES = {
+    "tools": Raw(b'{"listChanged":true}'),
+    "resources": Raw(b'{"subscribe":true,"listChanged":true}'),
+    "prompts": Raw(b'{"listChanged":true}'),
+    "completions": Raw(EMPTY_OBJECT),
+}
+"""What servers may turn out to offer is declared from the start: nothing is connected yet."""
+
+
+class MetaEndpoint(Endpoint):
+    def __init__(self, workbench: Workbench, *, shared: bool = False) -> None:
+        super().__init__(workbench, shared=shared, addressed=True)
+        self._finder = Finder(workbench)
+        self._known: dict[str, set[Server]] = {"resources": set(), "prompts": set()}
+        """The servers that clients can have known of, by what they offer."""
+
+    def at_once(self, question: Question) -> bytes | None:
+        modern = question.client.modern
+        match question.method:
+            case method if method == "tools/call" or method in RELAYED:
+                return None
+            case "tools/list":
+                tools = Raw(metatools.definitions(self.workbench, question.client.scope))
+                return self._listed(question, "tools", tools)
+            case "server/discover":
+                return self._discovered(question, self._introduction(question.client.scope))
+            case "initialize" if not modern:
+                about = self._introduction(question.client.scope)
+                if self._shared:
+                    about.capabilities["logging"] = Raw(EMPTY_OBJECT)
+                return self._initialized(question, about)
+            case "ping" if not modern:
+                return EMPTY_OBJECT
+            case "logging/setLevel" if self._shared and not modern:
+                return EMPTY_OBJECT
+            case _:
+                raise unknown_method(question)
+
+    async def _answer(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+        if question.method in RELAYED:
+            return await self._relay(question, notify)
+        return await self._call(question, notify)
+
+    async def _call(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+        """The one place where errors become results."""
+        name = question.params.name
+        if name is None:
+            raise RpcError(INVALID_PARAMS, "Invalid params: name is required")
+        try:
+            if name == metatools.USE:
+                ref, arguments = check_use(question.params.arguments)
+                result = await self._run(question, ref, arguments, notify)
+                self._offers.remember(ref, result.raw, question.client.principal)
+            elif name == metatools.OPEN:
+                result = await metatools.open_toolbox(
+                    self.workbench,
+                    question.params.arguments,
+                    question.client.scope,
+                    _opening_progress(question, notify),
+                )
+                self._look_for_more()
+                self._finder.remember_soon()
+            elif name == metatools.FIND and self.workbench.config.search:
+                result = await self._find(question)
+            else:
+                raise metatools.unknown_tool(self.workbench, name, question.client.scope)
+        except CallFailed as failure:
+            if failure.rpc is not None and _belongs_to_client(failure.rpc, question):
+                raise failure.rpc from None
+            hint = None
+            if failure.rpc is not None and failure.rpc.code == INVALID_PARAMS:
+                hint = metatools.full_signature(self.workbench, failure.ref)
+            result = metatools.error_result(str(failure), *filter(None, [hint]))
+        except ToolError as error:
+            result = metatools.error_result(str(error))
+        return result.pieces(question.client.modern)
+
+    async def _find(self, question: Question) -> Result:
+        scope = question.client.scope
+        asked = check_find(question.params.arguments, self.workbench.seen(scope))
+        text = await self._finder.find(
+            asked.queries, toolbox=asked.toolbox, limit=asked.limit, detail=asked.detail, scope=scope
+        )
+        return metatools.text_result(text)
+
+    async def _about(self, question: Question) -> About:
+        return self._introduction(question.client.scope)
+
+    def _introduction(self, scope: Scope) -> About:
+        return About(dict(_CAPABILITIES), instructions=metatools.instructions(self.workbench, scope))
+
+    def _servers(self, scope: Scope) -> list[Server]:
+        return [
+            server
+            for toolbox in self.workbench.seen(scope).values()
+            if toolbox.opened
+            for server in toolbox.servers.values()
+            if server.listed
+        ]
+
+    def _heard(self, server: Server, method: str, params: Raw) -> None:
+        if method != TOOLS_CHANGED:  # its tools are no list of ours
+            super()._heard(server, method, params)
+
+    def _changed(self) -> None:
+        self._list_changed("tools")
+        self._look_for_more()
+
+    def _look_for_more(self) -> None:
+        """Servers come with resources and prompts when their toolbox is opened, and go when it changes."""
+        for kind, known in self._known.items():
+            offering = {server for server in self._servers(None) if server.about.can(kind)}
+            if offering != known:
+                self._known[kind] = offering
+                self._list_changed(kind)
+
+
+def _belongs_to_client(error: RpcError, question: Question) -> bool:
+    """Whether the client's own protocol must see a server's error as it is."""
+    if question.params.input_responses or question.params.request_state:
+        return True
+    if question.client.modern:
+        return error.code == revisions.MISSING_CAPABILITY
+    return error.code == revisions.URL_ELICITATION and question.client.version == revisions.LEGACY[-1]
+
+
+def _opening_progress(question: Question, notify: Notify) -> Callable[[float, int, str], None] | None:
+    token = question.progress_token
+    if not token:
+        return None
+
+    def tell(progress: float, total: int, message: str) -> None:
+        said = {"progressToken": Raw(token), "progress": progress, "total": total, "message": message}
+        notify(PROGRESS, encode(said))
+
+    return tell

@@ -1,0 +1,1 @@
+"""A recorded toolbox, served again without its servers. Recording is the journal's."""

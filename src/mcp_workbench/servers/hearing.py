@@ -1,0 +1,139 @@
+"""Hearing: what a server is asked to tell of by itself, for as long as it is connected.
+
+A legacy server tells of changes as it likes, and of resources that were subscribed to; a modern one of what
+one standing request names. Either way, what is watched is asked for again on every new connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Callable
+
+from msgspec import Raw
+
+from ..errors import RpcError, Unanswered
+from ..protocol.session import Asked, Session
+from ..wire.messages import encode
+from ..wire.peer import PeerClosed
+
+PAUSE = 1.0
+LONGEST_PAUSE = 60.0
+"""Seconds between two standing requests to a server that ends them."""
+
+ANSWER_TIME = 5.0
+"""Seconds that a server may take to say that it has begun, or ended, to watch a resource."""
+
+HEARD = frozenset(
+    (
+        "notifications/resources/updated",
+        "notifications/resources/list_changed",
+        "notifications/prompts/list_changed",
+    )
+)
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_KINDS = {
+    "tools": "toolsListChanged",
+    "prompts": "promptsListChanged",
+    "resources": "resourcesListChanged",
+}
+
+
+class Hearing:
+    def __init__(self, on_heard: Callable[[str, Raw], None], on_gap: Callable[[], None]) -> None:
+        """`on_heard` hears of resources and prompts; `on_gap`, that something may have gone unheard."""
+        self._on_heard = on_heard
+        self._on_gap = on_gap
+        self._watched: Counter[str] = Counter()
+        self._session: Session | None = None
+        self._standing: asyncio.Task[None] | None = None
+        self._acknowledged = asyncio.Event()
+
+    def begin(self, session: Session) -> None:
+        """On a new connection."""
+        self._session = session
+        if session.modern:
+            self._stand(session)
+        elif self._watched:
+            self._standing = asyncio.create_task(self._subscribe_again(session))
+
+    def end(self) -> None:
+        """The connection is gone."""
+        self._session = None
+        if self._standing is not None:
+            self._standing.cancel()
+
+    def hear(self, method: str, params: Raw) -> None:
+        if method in HEARD:
+            self._on_heard(method, params)
+        elif method == _ACKNOWLEDGED:
+            self._acknowledged.set()
+
+    async def watch(self, uri: str) -> None:
+        """Be told when this resource is updated; to be undone as often. Raises RpcError, or Unanswered."""
+        self._watched[uri] += 1
+        if self._watched[uri] == 1:
+            try:
+                await self._tell(uri, "resources/subscribe")
+            except BaseException:
+                self._watched[uri] -= 1
+                raise
+
+    async def unwatch(self, uri: str) -> None:
+        self._watched[uri] -= 1
+        if self._watched[uri] <= 0:
+            del self._watched[uri]
+            with contextlib.suppress(RpcError, Unanswered):
+                await self._tell(uri, "resources/unsubscribe")
+
+    async def _tell(self, uri: str, method: str) -> None:
+        session = self._session
+        if session is None:
+            return  # it is told when it is connected
+        try:
+            async with asyncio.timeout(ANSWER_TIME):
+                if session.modern:
+                    self._acknowledged.clear()
+                    self._stand(session)
+                    await self._acknowledged.wait()
+                else:
+                    await session.ask(Asked(method, {"uri": Raw(encode(uri))}))
+        except TimeoutError:
+            raise Unanswered(f"no answer to {method} within {ANSWER_TIME:g} s") from None
+        except PeerClosed:
+            raise Unanswered("the server went away") from None
+
+    async def _subscribe_again(self, session: Session) -> None:
+        for uri in list(self._watched):
+            with contextlib.suppress(RpcError, Unanswered, PeerClosed):
+                await session.ask(Asked("resources/subscribe", {"uri": Raw(encode(uri))}))
+
+    def _stand(self, session: Session) -> None:
+        """Make the standing request, in place of the one that stands."""
+        before = self._standing
+        wishes: dict[str, object] = {
+            wish: True for kind, wish in _KINDS.items() if session.about.can(kind, "listChanged")
+        }
+        if self._watched:
+            wishes["resourceSubscriptions"] = list(self._watched)
+        self._standing = asyncio.create_task(self._listen(session, wishes)) if wishes else None
+        if before is not None:
+            before.cancel()
+
+    async def _listen(self, session: Session, wishes: dict[str, object]) -> None:
+        pause = PAUSE
+        loop = asyncio.get_running_loop()
+        while True:
+            began = loop.time()
+            try:
+                await session.listen(wishes)
+            except (RpcError, PeerClosed):
+                return  # it does not do that after all, or is no more
+            except Unanswered:
+                pass
+            if loop.time() - began > LONGEST_PAUSE:
+                pause = PAUSE
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+            self._on_gap()
