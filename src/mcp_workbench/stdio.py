@@ -8,7 +8,7 @@ import os
 import signal
 import stat
 import threading
-from collections.abc import Coroutine, Generator
+from collections.abc import Coroutine
 from typing import Any, Literal
 
 import msgspec
@@ -93,7 +93,7 @@ class Connection:
             elif (result := self._endpoint.at_once(question)) is not None:
                 self._answer(request, result)
             else:
-                self._spawn(request, self._work(request, question))
+                self._spawn(request, self._endpoint.later(question, self.peer.notify))
         except RpcError as error:
             request.fail(error)
         except Exception as error:
@@ -122,8 +122,8 @@ class Connection:
 
     # What goes on
 
-    def _spawn(self, request: Request, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
+    def _spawn(self, request: Request, work: Coroutine[Any, Any, tuple[Piece, ...] | None]) -> None:
+        task = asyncio.create_task(self._see_through(request, work))
         self._tasks.add(task)
         key = bytes(request.id)
         self._running[key] = task  # a client that uses an id twice can cancel the later one
@@ -135,22 +135,20 @@ class Connection:
 
         task.add_done_callback(done)
 
-    async def _work(self, request: Request, question: Question) -> None:
-        with self._answered(request):
-            self._answer(request, *await self._endpoint.answer(question, self.peer.notify))
-
     async def _listen(self, request: Request, question: Question) -> None:
         key = bytes(request.id)
         subscription = Subscription(self.peer.notify, question.params.notifications, id=key)
-        with self._answered(request):
-            await self._endpoint.listen(question, subscription)
-            self._subscriptions[key] = subscription
+        await self._endpoint.listen(question, subscription)
+        self._subscriptions[key] = subscription
 
-    @contextlib.contextmanager
-    def _answered(self, request: Request) -> Generator[None]:
-        """Whatever happens, the request gets its answer, unless it was cancelled."""
+    async def _see_through(
+        self, request: Request, work: Coroutine[Any, Any, tuple[Piece, ...] | None]
+    ) -> None:
+        """Whatever happens, the request gets its answer, unless it was cancelled or is to stand."""
         try:
-            yield
+            result = await work
+            if result is not None:
+                self._answer(request, *result)
         except RpcError as error:
             request.fail(error)
         except asyncio.CancelledError:

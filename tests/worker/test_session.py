@@ -96,6 +96,8 @@ def test_a_listing_says_form_and_file_of_each_tool(folder: Folder) -> None:
         "b.py", "from mcp_workbench import tool\n@tool\ndef one() -> str:\n    'One.'\n    return '1'\n"
     )
     tools = folder.start().tools()
+    versions = {tools[name]["_meta"].pop("workbench/version") for name in ("a", "one")}
+    assert len(versions) == 2
     assert tools["a"]["_meta"] == {"workbench/form": "plain", "workbench/file": "a.py"}
     assert tools["one"]["_meta"] == {"workbench/form": "typed", "workbench/file": "b.py"}
 

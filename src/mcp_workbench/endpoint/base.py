@@ -62,7 +62,7 @@ class Endpoint(ABC):
         """The result of what needs no waiting; None for all the rest. Raises RpcError."""
 
     @abstractmethod
-    async def _answer(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+    async def later(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
         """The result of what `at_once` has none of, in pieces. Raises RpcError."""
 
     @abstractmethod
@@ -83,7 +83,7 @@ class Endpoint(ABC):
         `notify` is for what the client is told on the way.
         """
         result = self.at_once(question)
-        return (result,) if result is not None else await self._answer(question, notify)
+        return (result,) if result is not None else await self.later(question, notify)
 
     async def definition(self, question: Question) -> Raw | None:
         """That of the downstream tool which a `tools/call` names, where it can name one. Raises RpcError."""

@@ -49,7 +49,7 @@ class DirectEndpoint(Endpoint):
             return EMPTY_OBJECT
         return None
 
-    async def _answer(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+    async def later(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
         match question.method:
             case "tools/call":
                 await self._opened(question)

@@ -61,7 +61,7 @@ class MetaEndpoint(Endpoint):
             case _:
                 raise unknown_method(question)
 
-    async def _answer(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+    async def later(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
         if question.method in RELAYED:
             return await self._relay(question, notify)
         return await self._call(question, notify)

@@ -26,7 +26,7 @@ class Client(msgspec.Struct, frozen=True):
 
     @property
     def modern(self) -> bool:
-        return revisions.is_modern(self.version)
+        return self.version in revisions.MODERN
 
 
 class _Info(msgspec.Struct):
