@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
+import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
@@ -11,6 +15,7 @@ import typer.main
 import mcp_workbench
 from mcp_workbench import errors
 from mcp_workbench.cli.app import app
+from mcp_workbench.config import load
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -61,3 +66,59 @@ def test_the_version_is_written_in_one_place() -> None:
     version = re.escape(mcp_workbench.__version__)
     sources = [*ROOT.glob("src/**/*.py"), ROOT / "pyproject.toml"]
     assert [file.name for file in sources if re.search(f'"{version}"', file.read_text())] == ["__init__.py"]
+
+
+def blocks(*languages: str) -> list[tuple[str, str]]:
+    """The code blocks of all pages, with where they stand."""
+    found: list[tuple[str, str]] = []
+    for page in PAGES:
+        text = page.read_text()
+        for match in re.finditer(r"^( *)```(\w+)\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE):
+            if match[2] in languages:
+                line = text.count("\n", 0, match.start()) + 1
+                found.append((f"{page.relative_to(ROOT)}:{line}", textwrap.dedent(match[3])))
+    return found
+
+
+@pytest.mark.parametrize(("place", "block"), blocks("json"), ids=lambda value: value.split("\n")[0][:40])
+def test_configurations_in_the_documentation_can_be_used(place: str, block: str, tmp_path: Path) -> None:
+    try:
+        value = json.loads(block)
+    except ValueError:
+        lines = block.strip().splitlines()
+        value = [json.loads(line) for line in lines]  # a block of log lines
+    if isinstance(value, dict) and "toolboxes" in value:
+        file = tmp_path / "workbench-config.json"
+        file.write_text(block)
+        variables = re.findall(r"\$\{(\w+)\}", block)
+        load(str(file), dict.fromkeys(variables, "set-where-the-client-is-started"))
+
+
+def command_lines() -> list[tuple[str, str]]:
+    lines: list[tuple[str, str]] = []
+    for place, block in blocks("sh", "console"):
+        for line in block.replace("\\\n", " ").splitlines():
+            for part in re.split(r"&&|\||;", line.removeprefix("$ ").partition("  #")[0]):
+                words = part.strip()
+                if words.startswith(("mcp-workbench ", "make ")):
+                    lines.append((place, words))
+    return lines
+
+
+@pytest.mark.parametrize(("place", "line"), command_lines())
+def test_commands_in_the_documentation_exist(place: str, line: str) -> None:
+    words = shlex.split(line.split(" > ")[0], comments=True)
+    if words[0] == "make":
+        targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        assert words[1] in targets, place
+        return
+    command: Any = typer.main.get_command(app)
+    words = words[1:]
+    while words and words[0] in getattr(command, "commands", {}):
+        command = command.commands[words.pop(0)]
+    known = {
+        option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)
+    } | {"--help"}
+    used = {word.partition("=")[0] for word in words if word.startswith("--")}
+    assert used <= known, f"{place}: {line}"
+    assert words == [] or not hasattr(command, "commands"), f"{place}: no such command: {line}"

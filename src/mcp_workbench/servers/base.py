@@ -247,7 +247,9 @@ class Server(ABC):
 
     def _fall_asleep(self) -> None:
         """Nobody used it for a while. The listing stays, and the next call wakes it."""
-        if not self._active and self._connecting is None and self.connected:
+        if self.hearing.watching:
+            self._at_rest()  # somebody waits for its news; looked at again in as long a while
+        elif not self._active and self._connecting is None and self.connected:
             self._farewell = asyncio.create_task(self._disconnect_if_unused())
 
     async def _disconnect_if_unused(self) -> None:

@@ -50,6 +50,11 @@ class Hearing:
         self._standing: asyncio.Task[None] | None = None
         self._acknowledged = asyncio.Event()
 
+    @property
+    def watching(self) -> bool:
+        """Whether anybody wants to hear of a resource."""
+        return bool(+self._watched)
+
     def begin(self, session: Session) -> None:
         """On a new connection."""
         self._session = session
