@@ -230,6 +230,8 @@ class Server(ABC):
 
     def _fall_asleep(self) -> None:
         """Nobody used it for a while. The listing stays, and the next call wakes it."""
+        if self.hearing.watching:
+            return
         if not self._active and self._connecting is None and self.connected:
             self._farewell = asyncio.create_task(self._disconnect_if_unused())
 
