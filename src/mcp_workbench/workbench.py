@@ -310,6 +310,9 @@ class Workbench:
                 key: had[key] if key in had and had[key].config == server else self._new_server(server)
                 for key, server in entry.servers.items()
             }
+            for key, server in toolbox.servers.items():
+                if key in had and had[key] is not server:
+                    server.hearing.inherit(had[key].hearing)
             toolboxes[name] = toolbox
         self.toolboxes = toolboxes
 

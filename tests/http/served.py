@@ -199,9 +199,13 @@ class Served:
             connection.close()
 
     def stream(
-        self, method: str, body: object = None, headers: Mapping[str, str | None] | None = None
+        self,
+        method: str,
+        body: object = None,
+        headers: Mapping[str, str | None] | None = None,
+        path: str = "/mcp",
     ) -> Live:
-        return Live(self._sent(method, "/mcp", body, headers))
+        return Live(self._sent(method, path, body, headers))
 
     def _sent(
         self, method: str, path: str, body: object, headers: Mapping[str, str | None] | None
@@ -276,12 +280,13 @@ class Served:
 class Session:
     """A client up to 2025-11-25."""
 
-    def __init__(self, served: Served, version: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, served: Served, version: str, headers: Mapping[str, str], path: str = "/mcp") -> None:
         self._served = served
+        self._path = path
         who = {"name": "raw", "version": "1"}
         params = {"protocolVersion": version, "capabilities": {}, "clientInfo": who}
         body = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
-        answer = served.request("POST", body=body, headers=headers)
+        answer = served.request("POST", path, body, headers)
         assert answer.status == 200, answer.body
         self.result = answer.json["result"]
         self.id = answer.headers["Mcp-Session-Id"]
@@ -289,21 +294,21 @@ class Session:
         assert self.notify("notifications/initialized").status == 202
 
     def ask(self, method: str, params: Mapping[str, Any] | None = None, id: object = 1) -> Answer:
-        return self._served.request("POST", body=self._body(method, params, id), headers=self.headers)
+        return self._served.request("POST", self._path, self._body(method, params, id), self.headers)
 
     def stream(self, method: str, params: Mapping[str, Any] | None = None, id: object = 1) -> Live:
-        return self._served.stream("POST", self._body(method, params, id), self.headers)
+        return self._served.stream("POST", self._body(method, params, id), self.headers, self._path)
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> Answer:
         body = {"jsonrpc": "2.0", "method": method, "params": params or {}}
-        return self._served.request("POST", body=body, headers=self.headers)
+        return self._served.request("POST", self._path, body, self.headers)
 
     def listen(self, last_event_id: str | None = None) -> Live:
         headers = {**self.headers, "Accept": "text/event-stream", "Last-Event-ID": last_event_id}
-        return self._served.stream("GET", headers=headers)
+        return self._served.stream("GET", headers=headers, path=self._path)
 
     def end(self) -> Answer:
-        return self._served.request("DELETE", headers=self.headers)
+        return self._served.request("DELETE", self._path, headers=self.headers)
 
     def _body(self, method: str, params: Mapping[str, Any] | None, id: object) -> dict[str, Any]:
         return {"jsonrpc": "2.0", "id": id, "method": method, "params": dict(params or {})}

@@ -112,10 +112,14 @@ class Endpoint(ABC):
             prompts=wishes.prompts and about.can("prompts", "listChanged"),
             resources=wishes.resources and about.can("resources", "listChanged"),
         )
-        for uri in wishes.uris:
-            with contextlib.suppress(RpcError):
-                await self._watch(question, subscription, uri)
-                granted.uris.append(uri)
+        try:
+            for uri in wishes.uris:
+                with contextlib.suppress(RpcError):
+                    await self._watch(question, subscription, uri)
+                    granted.uris.append(uri)
+        except asyncio.CancelledError:
+            self.unsubscribe(subscription)
+            raise
         subscription.wishes = granted
         subscription.acknowledge()
         self._subscriptions.add(subscription)

@@ -34,6 +34,7 @@ _LISTS = {
 }
 """The methods that list each kind, and the capability that a server needs for it."""
 
+_RESOURCE = re.compile(rb'"resource')
 _LINK = re.compile(rb'"uri"\s*:\s*("(?:[^"\\]|\\.)*")')
 _EXPRESSION = re.compile(r"\{[^{}]*\}")
 
@@ -150,8 +151,8 @@ class Offers:
 
     def remember(self, source: ToolRef, result: Raw | bytes, principal: str | None) -> None:
         """Whoever reads a tool's result may ask for the resources in it by the server's own URIs."""
-        text = bytes(result)
-        if b'"resource' not in text:
+        text = memoryview(result)
+        if _RESOURCE.search(text) is None:
             return
         for match in _LINK.finditer(text):
             try:

@@ -63,6 +63,10 @@ class Hearing:
         elif self._watched:
             self._standing = asyncio.create_task(self._subscribe_again(session))
 
+    def inherit(self, other: Hearing) -> None:
+        """Go on watching what the server was watched for under its former configuration."""
+        self._watched.update(other._watched)
+
     def end(self) -> None:
         """The connection is gone."""
         self._session = None
@@ -86,6 +90,8 @@ class Hearing:
                 raise
 
     async def unwatch(self, uri: str) -> None:
+        if uri not in self._watched:
+            return
         self._watched[uri] -= 1
         if self._watched[uri] <= 0:
             del self._watched[uri]
@@ -101,7 +107,8 @@ class Hearing:
                 if session.modern:
                     self._acknowledged.clear()
                     self._stand(session)
-                    await self._acknowledged.wait()
+                    if self._standing is not None:
+                        await self._acknowledged.wait()
                 else:
                     await session.ask(Asked(method, {"uri": Raw(encode(uri))}))
         except TimeoutError:
