@@ -55,7 +55,7 @@ def filled_in(answer: Any, field: str) -> Any:
     return (getattr(answer, "content", None) or {}).get(field, "?")
 
 
-def options(*names: str) -> list[dict[str, str]]:
+def options(*names: str) -> Any:
     return [{"const": name, "title": name.title()} for name in names]
 
 
@@ -126,21 +126,21 @@ def _add_rounds(server: MCPServer) -> None:
 
     @tool(server)
     async def test_input_required_result_elicitation(ctx: Context) -> str | InputRequiredResult:
-        answers = ctx.input_responses or {}
+        answers: Any = ctx.input_responses or {}
         if "user_name" in answers:
             return f"Hello, {filled_in(answers['user_name'], 'name')}!"
         return needed(user_name=form("What is your name?", "name"))
 
     @tool(server)
     async def test_input_required_result_sampling(ctx: Context) -> str | InputRequiredResult:
-        answers = ctx.input_responses or {}
+        answers: Any = ctx.input_responses or {}
         if "capital_question" in answers:
             return f"Model said: {getattr(answers['capital_question'].content, 'text', '?')}"
         return needed(capital_question=sample("What is the capital of France?"))
 
     @tool(server)
     async def test_input_required_result_list_roots(ctx: Context) -> str | InputRequiredResult:
-        answers = ctx.input_responses or {}
+        answers: Any = ctx.input_responses or {}
         if "client_roots" in answers:
             return f"Client exposed {len(answers['client_roots'].roots)} root(s)."
         return needed(client_roots=ListRootsRequest())
@@ -168,7 +168,7 @@ def _add_rounds(server: MCPServer) -> None:
 
     @prompt(server)
     async def test_input_required_result_prompt(ctx: Context) -> list[UserMessage] | InputRequiredResult:
-        answers = ctx.input_responses or {}
+        answers: Any = ctx.input_responses or {}
         if "user_context" in answers:
             words = f"Use the following context: {filled_in(answers['user_context'], 'context')}"
             return [UserMessage(role="user", content=TextContent(type="text", text=words))]
@@ -193,7 +193,7 @@ def _add_states(server: MCPServer) -> None:
     @tool(server)
     async def test_input_required_result_multi_round(ctx: Context) -> str | InputRequiredResult:
         state = json.loads(ctx.request_state) if ctx.request_state else {"round": 0}
-        answers = ctx.input_responses or {}
+        answers: Any = ctx.input_responses or {}
         if state["round"] == 1 and "step1" in answers:
             state = {"round": 2, "name": filled_in(answers["step1"], "name")}
             return needed(json.dumps(state), step2=form("Step 2: What is your favorite color?", "color"))
