@@ -12,8 +12,13 @@ def main() -> int:
         if len(arguments) not in (0, 2):
             return misused("--config needs a path, and serving on stdio takes nothing else")
         return serve_stdio(*arguments[1:])
-    if arguments[:2] == ["serve", "--toolbox"] and len(arguments) == 3:
-        return serve_stdio(toolbox=arguments[2])  # the common form, without a command line's imports
+    match arguments:
+        case ["serve", "--toolbox", toolbox] | ["serve", "--toolbox", toolbox, "--config", _]:
+            return serve_stdio(*arguments[4:], toolbox=toolbox)
+        case ["serve", "--config", path, "--toolbox", toolbox]:
+            return serve_stdio(path, toolbox)
+        case _:
+            pass
     from .cli.app import run
 
     return run(arguments)

@@ -30,12 +30,15 @@ def serve(
 ) -> None:
     """Serve MCP over HTTP: several clients at once, each with a token. Ctrl-C ends it."""
     if toolbox is not None:
-        if http or unix:
-            typer.echo(error(f"over HTTP the toolbox has an address: /toolboxes/{toolbox}/mcp"), err=True)
-            raise typer.Exit(2)
-        from ..__main__ import serve_stdio
-
-        raise typer.Exit(serve_stdio(config, toolbox))
+        # The forms that make sense were taken before a command line was imported.
+        typer.echo(
+            error(
+                "on stdio, say serve --toolbox NAME [--config PATH]; "
+                f"over HTTP the toolbox has an address of its own: /toolboxes/{toolbox}/mcp"
+            ),
+            err=True,
+        )
+        raise typer.Exit(2)
     if not (http or unix):
         typer.echo(
             error("say --http [HOST:PORT], --unix PATH or --toolbox NAME; on stdio, run mcp-workbench alone"),
