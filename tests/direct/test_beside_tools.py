@@ -74,7 +74,7 @@ class Meeting:
     def ask(self, method: str, **params: Any) -> Any:
         answer = self.client.ask(method, params)
         assert "result" in answer, answer
-        assert ("resultType" in answer["result"]) == self.client.modern or "resultType" in answer["result"]
+        assert "resultType" in answer["result"] or not self.client.modern
         return answer["result"]
 
     def call(self, name: str, arguments: dict[str, Any] | None = None, *, ours: bool = False) -> Any:
@@ -247,3 +247,13 @@ def test_one_who_leaves_takes_its_subscription_along(serve: Serve, config: dict[
     while (event := heard.event()) and UPDATED not in event.get("data", ""):
         pass
     assert json.loads(event["data"])["params"]["uri"] == uri
+
+
+def test_a_server_that_was_started_again_is_watched_again(new: Meeting) -> None:
+    listed = new.ask("resources/list")["resources"]
+    uri = next(each["uri"] for each in listed if "watched" in each["uri"])
+    new.client.watch(uri)
+    assert new.call("vanish")["isError"] is True
+    new.call("test_simple_text")  # which starts it
+    new.call("touch")
+    assert new.client.heard(UPDATED)["params"]["uri"] == uri

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.http.conftest import Serve, serve
 from tests.http.served import modern_body, modern_headers
 from tests.support.client import Client
-from tests.support.launch import Launcher, child, configuration, toolbox
+from tests.support.launch import Launcher, child, configuration, toolbox, write_config
 
 __all__ = ["serve"]
 
@@ -124,3 +125,17 @@ def test_over_http_each_toolbox_has_an_address(serve: Serve) -> None:
     assert status("t-ops", "ops") == 200
     assert status("t-ops", "dev") == 404
     assert status("t-all", "none") == 404
+
+
+def test_the_configuration_can_be_named_as_well(workbench: Launcher, tmp_path: Path) -> None:
+    path = write_config(tmp_path, ONE, "other.json")
+    for args in (("--toolbox", "dev", "--config", str(path)), ("--config", str(path), "--toolbox", "dev")):
+        client = workbench(configuration(), args=("serve", *args))
+        assert "echo" in names(client)
+
+
+def test_over_http_the_toolbox_is_no_option(workbench: Launcher) -> None:
+    client = workbench(ONE, args=("serve", "--http", "--toolbox", "dev"))
+    workbench.expected_status[client] = 2
+    assert client.wait() == 2
+    assert "/toolboxes/dev/mcp" in client.stderr

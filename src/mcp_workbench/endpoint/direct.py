@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Raw
 
-from ..errors import CallFailed, RpcError, ToolboxUnknown, ToolError, ToolNotFound
+from ..errors import CallFailed, RpcError, ToolError, ToolNotFound
 from ..metatools import error_result
 from ..names import Scope, ToolRef
 from ..progress import Notify
@@ -52,8 +52,7 @@ class DirectEndpoint(Endpoint):
     async def later(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
         match question.method:
             case "tools/call":
-                await self._opened(question)
-                return await self._call(question, notify)
+                return await self._call(question, await self._opened(question), notify)
             case "tools/list":
                 toolbox = await self._open(question)
                 return (self._listed(question, "tools", self._definitions(toolbox)),)
@@ -137,13 +136,10 @@ class DirectEndpoint(Endpoint):
             self._merged_from = state
         return self._merged
 
-    async def _call(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+    async def _call(self, question: Question, toolbox: Toolbox, notify: Notify) -> tuple[Piece, ...]:
         name = question.params.name
         if name is None:
             raise RpcError(INVALID_PARAMS, "Invalid params: name is required")
-        toolbox = self.workbench.seen(question.client.scope).get(self._name)
-        if toolbox is None:
-            raise RpcError(INTERNAL_ERROR, str(ToolboxUnknown(self._name, ())))
         only = _only(toolbox)
         origin = Origin(only.config.name, name) if only is not None else self._origin(toolbox, name)
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import sys
 from typing import Annotated, Any
 
@@ -165,6 +166,12 @@ async def touch(ctx: Context) -> str:
     """Not of the suite: tells that the watched resource was updated, and who watched."""
     await ctx.notify_resource_updated(WATCHED)
     return json.dumps(watchers)
+
+
+@tool(server)
+def vanish() -> str:
+    """Not of the suite."""
+    os._exit(1)
 
 
 # Resources
