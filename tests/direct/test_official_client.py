@@ -25,6 +25,7 @@ MODES = pytest.mark.parametrize("mode", ["legacy", "auto"])
 
 
 async def use(client: Client) -> None:
+    assert client.server_info is not None
     assert client.server_info.name == "conformant"
     listed = await client.list_tools()
     assert "test_simple_text" in [tool.name for tool in listed.tools]
