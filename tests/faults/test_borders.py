@@ -40,6 +40,14 @@ def folder_of(parent: Path, **files: str) -> Path:
     return folder
 
 
+def content(file: Path) -> bytes:
+    """Nothing for a folder, or for a file that went away meanwhile: SQLite's come and go."""
+    try:
+        return file.read_bytes()
+    except (FileNotFoundError, IsADirectoryError):
+        return b""
+
+
 def test_row_s1_a_secret_reaches_nobody_who_did_not_declare_it(rows: Rows, tmp_path: Path) -> None:
     secret = "${CANARY_TOKEN}"
     servers = {
@@ -67,8 +75,8 @@ def test_row_s1_a_secret_reaches_nobody_who_did_not_declare_it(rows: Rows, tmp_p
     assert "canary" not in log, [line for line in log.splitlines() if "canary" in line]
     assert "canary" not in bench.client.stderr
     config = {bench.home / "workbench-config.json"}
-    files = [each for each in bench.home.rglob("*") if each.is_file() and each not in config]
-    assert [each for each in files if b"canary-3f9a" in each.read_bytes()] == []
+    files = [each for each in bench.home.rglob("*") if each not in config]
+    assert [each for each in files if b"canary-3f9a" in content(each)] == []
 
 
 REFUSED_TOOLBOXES = ["../up", "a/b", "nul\0", "new\nline", "x" * 10_000, "", " ", "<script>", "\u202e"]
