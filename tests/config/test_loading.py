@@ -10,8 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from mcp_workbench.config import ChildConfig, Config, FolderConfig, RemoteConfig, load
-from mcp_workbench.config.loading import NOT_YET
-from mcp_workbench.config.written import ConfigFile
 from mcp_workbench.errors import ConfigError, ConfigInvalid, ConfigUnreadable
 
 Load = Callable[..., Config]
@@ -392,29 +390,6 @@ def test_a_file_that_cannot_be_read_is_a_clear_error(tmp_path: Path) -> None:
         load(str(tmp_path), {})
     with pytest.raises(ConfigUnreadable, match="no such file"):
         load(str(tmp_path / "nowhere"), {})
-
-
-def test_a_key_without_effect_in_this_version_is_a_warning_unless_it_has_its_default(loaded: Load) -> None:
-    fields = json.dumps([struct.__struct_encode_fields__ for struct in [ConfigFile, *_structs()]])
-    assert all(f'"{key}"' in fields for key in NOT_YET)
-    for key, (default, what) in NOT_YET.items():
-        if key in ConfigFile.__struct_encode_fields__ and isinstance(default, bool):
-            assert loaded(with_server({"command": "x"}, **{key: default})).warnings == ()
-            [warning] = loaded(with_server({"command": "x"}, **{key: not default})).warnings
-            assert what in warning
-            assert f"config.{key}" in warning
-
-
-def _structs() -> list[Any]:
-    from mcp_workbench.config import written
-
-    return [
-        written.ToolboxEntry,
-        written.ServerEntry,
-        written.LimitsEntry,
-        written.LogEntry,
-        written.HttpEntry,
-    ]
 
 
 def test_a_good_configuration_is_loaded_without_slow_imports(tmp_path: Path) -> None:

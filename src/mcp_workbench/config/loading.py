@@ -10,16 +10,13 @@ from ..errors import ConfigInvalid, ConfigProblem, ConfigUnreadable
 from .agreement import disagreements
 from .expand import Expansion
 from .pasted import Adaptation
-from .place import Place, as_object, names_are_free, server_entries, written
+from .place import Place, as_object, server_entries, written
 from .problems import Problem
 from .resolve import Resolution
 from .secrets import secrets_in
 from .structs import Config
 from .text import Unparsable, flaws, parse
 from .written import ConfigFile
-
-# Keys that are checked now and come to life with a later version: their defaults, and what they are for.
-NOT_YET: dict[str, tuple[object, str]] = {}
 
 # An address for a server that has none, since its variable is missing: it decodes, and leads nowhere.
 _NOWHERE = "http://missing.invalid"
@@ -69,7 +66,7 @@ class _Loading:
             search=file.search,
             http=resolution.http(),
             secrets=self._secrets(file),
-            warnings=(*missing, *self.adaptation.warnings, *self._not_yet()),
+            warnings=(*missing, *self.adaptation.warnings),
         )
 
     def _unconnectable(self) -> dict[tuple[str, str], str]:
@@ -146,24 +143,6 @@ class _Loading:
                         named.append((name, value))
             named.append(("url", entry.get("url", "")))
         return frozenset(secret for name, value in named for secret in secrets_in(name, value))
-
-    def _not_yet(self) -> list[str]:
-        places: dict[str, list[str]] = {}
-
-        def visit(place: Place, value: object) -> None:
-            for key, child in as_object(value).items():
-                here = (*place, key)
-                default = NOT_YET.get(key, (child, ""))[0]
-                if child != default and not names_are_free(place):
-                    places.setdefault(key, []).append(written(here))
-                else:
-                    visit(here, child)
-
-        visit((), self.data)
-        return [
-            f"No effect in this version ({NOT_YET[key][1]}): {', '.join(found)}"
-            for key, found in places.items()
-        ]
 
 
 def _order(data: object, place: Place) -> list[int]:
