@@ -14,7 +14,7 @@ help:
 	@echo "make test    set up and run the tests (ARGS=… is passed to pytest)"
 	@echo "make check   formatting, lint, types and layering"
 	@echo "make bench   measure it beside others (ARGS=--quick for a minute's worth)"
-	@echo "make soak    faults at random for an hour (ARGS=SECONDS for another time)"
+	@echo "make soak    faults at random for four hours (ARGS=SECONDS for another time)"
 	@echo "make format  rewrite the sources in the house format"
 	@echo "make lock    resolve the dependencies anew"
 

@@ -20,9 +20,8 @@ from ..clients.standing import Standing
 from ..config import ChildConfig, Config, ServerConfig, configuration
 from ..config.folders import state_folder
 from ..errors import ConfigError, WorkbenchError
-from .not_found import NotFound
 from .programs import USUAL, Program
-from .session import Session, Settled, complete_toolbox, fail, named
+from .session import Session, Settled, complete_toolbox, named
 from .table import print_json
 from .terminal import counted, good, plain
 
@@ -66,10 +65,7 @@ def doctor(
         if not as_json:
             typer.echo(finding.line())
 
-    try:
-        _examine(toolbox, not no_servers, config, tell)
-    except NotFound as problem:
-        fail(str(problem))
+    _examine(toolbox, not no_servers, config, tell)
     problems = sum(finding.state == "problem" for finding in findings)
     if as_json:
         print_json({"healthy": not problems, "findings": findings})

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from ..finder import Finder
-from .not_found import NotFound
-from .session import Session, Settled, chosen, complete_toolbox, fail, named, progress_line
+from .session import Session, Settled, chosen, complete_toolbox, named, progress_line
 from .table import print_json
 
 
@@ -22,10 +21,7 @@ def index(
 ) -> None:
     """Open toolboxes, remember their tools for find_tools, and close them. Status 1 if a server failed."""
     used = chosen(config)
-    try:
-        names = named(used, toolbox)
-    except NotFound as problem:
-        fail(str(problem))
+    names = named(used, toolbox)
 
     async def remember() -> list[Settled]:
         async with Session(used) as session:

@@ -98,11 +98,11 @@ def chosen(config: str | None) -> Config:
 
 
 def named(config: Config, toolbox: str | None) -> list[str]:
-    """The toolboxes that a command is about: the one that was named, or all. Raises NotFound."""
+    """The toolboxes that a command is about: the one that was named, or all; ends it where there is none."""
     if toolbox is None:
         return list(config.toolboxes)
     if toolbox not in config.toolboxes:
-        raise NotFound("toolbox", toolbox, config.toolboxes)
+        fail(str(NotFound("toolbox", toolbox, config.toolboxes)))
     return [toolbox]
 
 

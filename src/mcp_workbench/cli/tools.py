@@ -11,8 +11,7 @@ import typer
 from ..config import Config
 from ..names import ToolRef
 from ..signatures import line
-from .not_found import NotFound
-from .session import Session, Settled, chosen, complete_toolbox, fail, named, progress_line
+from .session import Session, Settled, chosen, complete_toolbox, named, progress_line
 from .table import print_json
 from .terminal import plain
 
@@ -33,10 +32,7 @@ def tools(
 ) -> None:
     """List the tools of one toolbox or of all. Status 1 if a server could not be connected."""
     used = chosen(config)
-    try:
-        names = named(used, toolbox)
-    except NotFound as problem:
-        fail(str(problem))
+    names = named(used, toolbox)
     definitions, outcomes = asyncio.run(_look(used, names))
     if search is not None:
         definitions = _found(definitions, search, limit)

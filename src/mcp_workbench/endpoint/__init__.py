@@ -2,7 +2,7 @@
 
 from .base import Endpoint
 from .meta import MetaEndpoint
-from .question import HEADER_MISMATCH, Client, Question
+from .question import Client, Question
 from .subscription import Subscription
 
-__all__ = ["HEADER_MISMATCH", "Client", "Endpoint", "MetaEndpoint", "Question", "Subscription"]
+__all__ = ["Client", "Endpoint", "MetaEndpoint", "Question", "Subscription"]

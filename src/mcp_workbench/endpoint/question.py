@@ -13,8 +13,6 @@ from ..protocol import revisions
 from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, NULL, encode, members
 from .subscription import Subscription, Wishes
 
-HEADER_MISMATCH = -32020
-
 
 class Client(msgspec.Struct, frozen=True):
     """Who asks: known from `initialize` for the connection, or from each modern request by itself."""
@@ -120,7 +118,7 @@ class Question:
             )
         if declared not in (None, version):
             said = f"the request came as {declared}, and its {revisions.VERSION} is {version}"
-            raise RpcError(HEADER_MISMATCH, f"Header mismatch: {said}")
+            raise RpcError(revisions.HEADER_MISMATCH, f"Header mismatch: {said}")
         if not revisions.is_modern(version):
             data = {"supported": revisions.MODERN, "requested": version}
             raise RpcError(revisions.UNSUPPORTED_VERSION, "Unsupported protocol version", encode(data))

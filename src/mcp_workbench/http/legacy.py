@@ -8,7 +8,7 @@ import contextlib
 import msgspec
 from msgspec import Raw
 
-from ..endpoint import HEADER_MISMATCH, Client, Endpoint, Question
+from ..endpoint import Client, Endpoint, Question
 from ..errors import RpcError
 from ..protocol import revisions
 from ..wire import messages
@@ -46,7 +46,7 @@ class Legacy:
                     await self._work(request, session, message, question)
                     return
             except RpcError as error:
-                status = 400 if error.code == HEADER_MISMATCH else 200
+                status = 400 if error.code == revisions.HEADER_MISMATCH else 200
                 await request.fail(error, message.id, status=status)
             else:
                 await request.answer(200, joined(messages.answer(message.id, result)))
@@ -111,7 +111,7 @@ class Legacy:
         )
         if question.client.modern:
             raise RpcError(
-                HEADER_MISMATCH,
+                revisions.HEADER_MISMATCH,
                 f"Header mismatch: a session of {session.client.version}, a request of another",
             )
         return question

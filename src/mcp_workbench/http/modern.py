@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from msgspec import Raw
 
-from ..endpoint import HEADER_MISMATCH, Client, Endpoint, Question, Subscription
+from ..endpoint import Client, Endpoint, Question, Subscription
 from ..errors import RpcError
 from ..protocol import revisions
 from ..wire import messages
@@ -81,7 +81,7 @@ class Modern:
         # In a thread, for what it may have to import.
         problem = await asyncio.to_thread(_disagreement, definition, question.params.arguments, said)
         if problem is not None:
-            raise RpcError(HEADER_MISMATCH, f"Header mismatch: {problem}")
+            raise RpcError(revisions.HEADER_MISMATCH, f"Header mismatch: {problem}")
 
     def close(self) -> None:
         """End the subscriptions as a server should that ends them by itself."""
@@ -93,7 +93,7 @@ class Modern:
 def _check_headers(request: Request, question: Question, version: str | None) -> None:
     """Proxies go by the headers, so they must say what the body says. Raises RpcError."""
     if version is None:
-        raise RpcError(HEADER_MISMATCH, "Header mismatch: MCP-Protocol-Version is missing")
+        raise RpcError(revisions.HEADER_MISMATCH, "Header mismatch: MCP-Protocol-Version is missing")
     _same("Mcp-Method", request.header(b"mcp-method"), question.method)
     if (field := _NAMED.get(question.method)) is not None:
         name = question.params.name if field == "name" else question.params.uri
@@ -116,9 +116,11 @@ def _disagreement(definition: Raw, arguments: Raw, headers: dict[str, str]) -> s
 
 def _same(header: str, given: str | None, meant: str) -> None:
     if given is None:
-        raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} is missing or malformed")
+        raise RpcError(revisions.HEADER_MISMATCH, f"Header mismatch: {header} is missing or malformed")
     if given != meant:
-        raise RpcError(HEADER_MISMATCH, f"Header mismatch: {header} is '{given}', the body says '{meant}'")
+        raise RpcError(
+            revisions.HEADER_MISMATCH, f"Header mismatch: {header} is '{given}', the body says '{meant}'"
+        )
 
 
 def _decoded(value: str | None) -> str | None:

@@ -6,7 +6,6 @@ says for itself what it needs to say (the modern era).
 
 LEGACY = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = ("2026-07-28",)
-SUPPORTED = MODERN[::-1] + LEGACY[::-1]
 BATCHES = "2025-03-26"
 """The one revision in which several messages may come as one array."""
 
@@ -18,6 +17,7 @@ SERVER_INFO = PREFIX + "serverInfo"
 LOG_LEVEL = PREFIX + "logLevel"
 SUBSCRIPTION = PREFIX + "subscriptionId"
 
+HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
 URL_ELICITATION = -32042

@@ -114,11 +114,6 @@ class Session:
         self._own_meta = _modern_meta(version) if self.modern else {}
         self._plain_meta = encode(self._own_meta)
 
-    @property
-    def tells_of_tools(self) -> bool:
-        """Whether it announces changes of its tools."""
-        return self.about.can("tools", "listChanged")
-
     async def list_tools(self) -> tuple[list[Raw], Raw]:
         """Every page of `tools/list`, and the `_meta` of the last one."""
         tools: list[Raw] = []

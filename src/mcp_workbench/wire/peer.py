@@ -208,10 +208,6 @@ class Peer:
     def pause(self) -> None:
         self._reader.pause()
 
-    def close_writing(self) -> None:
-        """The other end sees the end of its input, and may still say its last words."""
-        self._writer.close()
-
     def close(self) -> None:
         self._reader.close()
         self._writer.close()

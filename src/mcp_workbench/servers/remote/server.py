@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 PAUSES = (1.0, 2.0, 4.0)
 """Seconds between the attempts to reach a server, give or take a quarter."""
 
-HEADER_MISMATCH = -32020
-
 _OLDER = {400, 404, 405}
 """How a server of an earlier revision refuses a request of 2026-07-28."""
 
@@ -218,7 +216,7 @@ class RemoteServer(Server):
                 return self._lost  # somebody put an older server in its place
             case RpcError(code=revisions.UNSUPPORTED_VERSION):
                 return self._lost
-            case RpcError() if failure.code == HEADER_MISMATCH:
+            case RpcError() if failure.code == revisions.HEADER_MISMATCH:
                 return self._list_again
             case _:
                 return None
