@@ -55,40 +55,6 @@ _OPEN_OUTPUT = {
 }
 
 
-def instructions(workbench: Workbench, scope: Scope) -> str:
-    """What a client tells its model about us, at the start."""
-    config = workbench.config
-    toolboxes = workbench.seen(scope)
-    parts = ["## Available Toolboxes\n"]
-    for name, toolbox in toolboxes.items():
-        count = len(toolbox.servers)
-        parts.append(
-            f"- **{name}** ({count} server{'' if count == 1 else 's'}): {toolbox.config.description}\n"
-            "  - Use `open_toolbox` with toolbox name to access\n"
-        )
-    if toolboxes:
-        parts.append(
-            "To open a toolbox and see available tools:\n"
-            "1. Call `open_toolbox` with the desired toolbox name\n"
-            "2. Inspect the returned tools array for available operations\n"
-            "3. Call `use_tool` with the tool's `toolbox`, `server` and `name`"
-        )
-    elif scope is not None:
-        parts.append("No toolboxes are open to you.")
-    else:
-        where = config.path or "workbench-config.json"
-        parts.append(
-            f"No toolboxes are configured. Add one under `toolboxes` in {where}: "
-            '{"toolboxes": {"dev": {"description": "…", "mcpServers": {…}}}}'
-        )
-    if config.untrusted is not None and scope is None:
-        parts.append(
-            f"\n\nNot used, because it runs commands and nobody has trusted it: {config.untrusted} "
-            f"(to use it, run: mcp-workbench trust {config.untrusted})"
-        )
-    return "\n".join(parts)
-
-
 def definitions(workbench: Workbench, scope: Scope) -> bytes:
     """The JSON array of the tools that we offer."""
     seen = workbench.seen(scope)

@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Sequence
 import msgspec
 from msgspec import Raw
 
-from .. import __version__
 from ..errors import ConnectFailed, RpcError, Unanswered
 from ..names import ResourceRef, Scope, ToolRef
 from ..progress import Notify, ProgressRelay
@@ -33,15 +32,11 @@ from ..wire.messages import (
     with_member,
 )
 from ..workbench import Workbench
+from .introduction import SERVER_INFO, discovered, initialized, modern_members
 from .offers import Ambiguous, Offers
 from .question import Client, Question
 from .relay import LISTS, NO_RESOURCE, pass_on
 from .subscription import Subscription, Wishes
-
-FRESH_MS = 60_000
-"""How long a modern client may take our lists for current without asking again."""
-
-SERVER_INFO = Raw(encode({"name": "mcp-workbench", "title": "MCP Workbench", "version": __version__}))
 
 
 class Endpoint(ABC):
@@ -91,11 +86,9 @@ class Endpoint(ABC):
 
     def client_of(self, question: Question) -> Client:
         """Who a client is from its `initialize` on."""
-        requested = question.params.protocol_version
-        version = requested if requested in revisions.LEGACY else revisions.LEGACY[-1]
-        return msgspec.structs.replace(
-            question.client, name=question.params.client_info.name, version=version
-        )
+        params = question.params
+        version = revisions.agreed(params.protocol_version)
+        return msgspec.structs.replace(question.client, name=params.client_info.name, version=version)
 
     # Who hears of changes
 
@@ -276,45 +269,24 @@ class Endpoint(ABC):
     # Results
 
     def _initialized(self, question: Question, about: About) -> bytes:
-        if question.params.protocol_version is None:
-            raise RpcError(INVALID_PARAMS, "Invalid params: protocolVersion is required")
-        result = {
-            "protocolVersion": self.client_of(question).version,
-            "capabilities": about.capabilities,
-            "serverInfo": self._info,
-        }
-        if about.instructions is not None:
-            result["instructions"] = about.instructions
-        return encode(result)
+        return initialized(question, about, self._info)
 
     def _discovered(self, question: Question, about: About) -> bytes:
-        if not question.client.modern:
-            raise RpcError(INVALID_PARAMS, f"Invalid params: _meta needs {revisions.VERSION}")
-        result = {
-            "resultType": "complete",
-            "supportedVersions": revisions.MODERN,
-            "capabilities": about.capabilities,
-        }
-        if about.instructions is not None:
-            result["instructions"] = about.instructions
-        return encode({**result, **self._modern_members()})
+        return discovered(question, about, self._info, private=self._private)
 
     def _listed(self, question: Question, kind: str, entries: object) -> bytes:
         """The whole of a list, which has one page."""
         if question.params.cursor is not None:
             raise RpcError(INVALID_PARAMS, "Invalid params: unknown cursor")
         if question.client.modern:
-            return encode({"resultType": "complete", kind: entries, **self._modern_members()})
+            common = modern_members(self._info, private=self._private)
+            return encode({"resultType": "complete", kind: entries, **common})
         return encode({kind: entries})
 
-    def _modern_members(self) -> dict[str, object]:
+    @property
+    def _private(self) -> bool:
         tokens = self.workbench.config.http.tokens.values() if self._shared else ()
-        private = any(token.toolboxes is not None for token in tokens)
-        return {
-            "ttlMs": FRESH_MS,
-            "cacheScope": "private" if private else "public",
-            "_meta": {revisions.SERVER_INFO: self._info},
-        }
+        return any(token.toolboxes is not None for token in tokens)
 
 
 def unknown_method(question: Question) -> RpcError:

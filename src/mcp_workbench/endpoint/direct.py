@@ -14,7 +14,8 @@ from ..toolbox import Toolbox
 from ..wire.lines import Piece
 from ..wire.messages import EMPTY_OBJECT, INTERNAL_ERROR, INVALID_PARAMS, encode, with_member
 from ..workbench import Workbench
-from .base import SERVER_INFO, Endpoint, unknown_method
+from .base import Endpoint, unknown_method
+from .introduction import SERVER_INFO
 from .merged import Merged, Origin
 from .question import Question
 from .relay import RELAYED, pass_on

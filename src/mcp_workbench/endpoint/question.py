@@ -27,6 +27,10 @@ class Client(msgspec.Struct, frozen=True):
         return self.version in revisions.MODERN
 
 
+STRANGER = Client("unknown", revisions.LEGACY[-1])
+"""One that has said nothing about itself yet."""
+
+
 class _Info(msgspec.Struct):
     name: str = "unknown"
 
@@ -99,30 +103,11 @@ class Question:
             self._read_patiently(params)
 
     def _read_meta(self) -> None:
-        declared = self._declared
-        if not self.params.meta and declared is None:
-            return
-        meta = _decode_meta(self.params.meta or EMPTY_OBJECT)
-        self.progress_token = bytes(meta.progress_token)
-        if declared is None and (not meta.version or self.method == "initialize"):
-            return
-        if not meta.version:
-            raise RpcError(INVALID_PARAMS, f"Invalid params: _meta needs {revisions.VERSION}")
-        try:
-            version = msgspec.json.decode(meta.version, type=str)
-        except msgspec.ValidationError:
-            raise RpcError(INVALID_PARAMS, f"Invalid params: {revisions.VERSION} must be a string") from None
-        if not bytes(meta.capabilities).startswith(b"{"):
-            raise RpcError(
-                INVALID_PARAMS, f"Invalid params: _meta needs {revisions.CLIENT_CAPABILITIES}, an object"
+        if self.params.meta or self._declared is not None:
+            own = self.method != "initialize"
+            self.client, self.progress_token = read_meta(
+                self.params.meta or EMPTY_OBJECT, self.client, own=own, declared=self._declared
             )
-        if declared not in (None, version):
-            said = f"the request came as {declared}, and its {revisions.VERSION} is {version}"
-            raise RpcError(revisions.HEADER_MISMATCH, f"Header mismatch: {said}")
-        if not revisions.is_modern(version):
-            data = {"supported": revisions.MODERN, "requested": version}
-            raise RpcError(revisions.UNSUPPORTED_VERSION, "Unsupported protocol version", encode(data))
-        self.client = msgspec.structs.replace(self.client, name=meta.info.name, version=version)
 
     @property
     def members(self) -> dict[str, Raw]:
@@ -141,3 +126,33 @@ class Question:
             raise RpcError(INVALID_PARAMS, f"Invalid params: {error}") from None
         self.params.arguments = Raw(arguments)
         self.params.name = json.loads(name)
+
+
+def read_meta(
+    raw: Raw | bytes, client: Client, *, own: bool = True, declared: str | None = None
+) -> tuple[Client, bytes]:
+    """Who asks, and the token that progress is wanted under, by a request's `_meta`.
+
+    It may speak for itself (`own`), and must where a revision was `declared`. Raises RpcError or DecodeError.
+    """
+    meta = _decode_meta(raw)
+    token = bytes(meta.progress_token)
+    if declared is None and not (meta.version and own):
+        return client, token
+    if not meta.version:
+        raise RpcError(INVALID_PARAMS, f"Invalid params: _meta needs {revisions.VERSION}")
+    try:
+        version = msgspec.json.decode(meta.version, type=str)
+    except msgspec.ValidationError:
+        raise RpcError(INVALID_PARAMS, f"Invalid params: {revisions.VERSION} must be a string") from None
+    if not bytes(meta.capabilities).startswith(b"{"):
+        raise RpcError(
+            INVALID_PARAMS, f"Invalid params: _meta needs {revisions.CLIENT_CAPABILITIES}, an object"
+        )
+    if declared not in (None, version):
+        said = f"the request came as {declared}, and its {revisions.VERSION} is {version}"
+        raise RpcError(revisions.HEADER_MISMATCH, f"Header mismatch: {said}")
+    if not revisions.is_modern(version):
+        data = {"supported": revisions.MODERN, "requested": version}
+        raise RpcError(revisions.UNSUPPORTED_VERSION, "Unsupported protocol version", encode(data))
+    return msgspec.structs.replace(client, name=meta.info.name, version=version), token

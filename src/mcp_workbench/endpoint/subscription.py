@@ -5,15 +5,19 @@ Who that is differs: a legacy client for as long as it is connected, a modern on
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 from msgspec import Raw
 
 from ..names import ResourceRef, Scope
-from ..progress import Notify
 from ..protocol import revisions
 from ..wire import messages
-from ..wire.lines import Piece
 from ..wire.messages import encode, members
+
+if TYPE_CHECKING:
+    from ..progress import Notify
+    from ..wire.lines import Piece
 
 _ACKNOWLEDGED = b'"notifications/subscriptions/acknowledged"'
 _UPDATED = b'"notifications/resources/updated"'

@@ -9,7 +9,9 @@ from typing import Any, cast
 
 from msgspec import Raw
 
-from ..endpoint import Client, Endpoint, Question, Subscription
+from ..endpoint.base import Endpoint
+from ..endpoint.question import Client, Question
+from ..endpoint.subscription import Subscription
 from ..errors import RpcError
 from ..protocol import revisions
 from ..wire import messages

@@ -156,14 +156,15 @@ class Session:
         `meta` is the client's; `extra` goes in beside the arguments; `id` is one of the peer's next ones.
         """
         id = id or self.peer.next_id()
-        if meta or on_progress is not None:
-            own = self._call_meta(meta, id if on_progress is not None else b"")
-        else:
-            own = self._plain_meta
-        tail: tuple[Piece, ...] = (b',"_meta":', own, b"}") if len(own) > 2 else (b"}",)
+        tail = self.call_tail(meta, id if on_progress is not None else b"")
         return self.peer.request(
-            b'"tools/call"', head, arguments, *extra, *tail, id=id, on_progress=on_progress, limit=limit
+            b'"tools/call"', head, arguments, *extra, tail, id=id, on_progress=on_progress, limit=limit
         )
+
+    def call_tail(self, meta: Raw, token: bytes) -> bytes:
+        """What follows the arguments in a `tools/call`; `token` asks for progress under it."""
+        own = self._call_meta(meta, token) if meta or token else self._plain_meta
+        return b',"_meta":%b}' % own if len(own) > 2 else b"}"
 
     async def ask(self, asked: Asked, *, limit: Limit | None = None) -> Raw:
         """The raw result of any other request."""

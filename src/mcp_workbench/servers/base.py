@@ -10,14 +10,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+import msgspec
 from msgspec import Raw
 
 from ..config import ServerConfig
 from ..errors import NOT_READ_ONLY, ConnectFailed, RpcError, Unanswered
 from ..protocol.about import About
 from ..protocol.session import Asked
+from ..wire.peer import PeerClosed, Pending, TimedOut
 from .call import Call
 from .hearing import Hearing
+from .link import Link
 from .slots import Slots
 from .tool import Tool, read_tool
 
@@ -31,6 +34,22 @@ class Inspection(NamedTuple):
     """Tools that must not be offered, and why."""
     notes: Sequence[str]
     """Lines for `_errors`."""
+
+
+class Begun(msgspec.Struct):
+    """A call on its way to a process."""
+
+    server: Server
+    tool: Tool
+    link: Link
+    id: bytes
+    """That of the request."""
+    since: float
+    """When it was begun, in the loop's time."""
+
+    def cancel(self) -> None:
+        """No longer wait for the reply."""
+        self.link.peer.cancel(self.id)
 
 
 Inspect: TypeAlias = Callable[[ServerConfig, Collection[Tool]], Inspection]
@@ -156,6 +175,25 @@ class Server(ABC):
                 self._slots.give_back()
         finally:
             self._finished()
+
+    def begin(self, tool: Tool, call: Call, pending: Pending) -> Begun | None:
+        """Make a call whose answer is all that there is to wait for; None where there is more in its way.
+
+        Whoever began it says `end`, after the reply or in its place, and `mend`s what failed.
+        """
+        return None
+
+    async def mend(self, begun: Begun, call: Call, problem: PeerClosed | TimedOut) -> Raw:
+        """The raw result of a call that was begun and got no reply, if there can be one after all.
+
+        Raises ConnectFailed, Unanswered or RpcError.
+        """
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """A call that was begun is over."""
+        self._slots.give_back()
+        self._finished()
 
     async def ask(self, asked: Asked) -> Raw:
         """The raw result of a request that is no call, in the same limits.

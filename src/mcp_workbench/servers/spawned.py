@@ -16,8 +16,8 @@ from ..config import ServerConfig
 from ..errors import RpcError, Unanswered
 from ..protocol.session import Asked, Era, IncompatibleServer, Session, open_session
 from ..wire.messages import EMPTY_OBJECT, METHOD_NOT_FOUND, encode
-from ..wire.peer import Limit, Peer, PeerClosed, Request, TimedOut
-from .base import TOOLS_CHANGED, Server
+from ..wire.peer import Limit, Peer, PeerClosed, Pending, Request, TimedOut
+from .base import TOOLS_CHANGED, Begun, Server
 from .call import Call
 from .link import Link
 from .processes import Processes, StartFailed
@@ -30,6 +30,10 @@ RELIST_PAUSE = 0.1
 
 Clients hear of it half as often: most servers say it several times in a row.
 """
+
+# The pieces of a call that are always the same.
+_CALL = b'{"jsonrpc":"2.0","id":'
+_CALL_PARAMS = b',"method":"tools/call","params":'
 
 _AGAIN = "the next call starts it again"
 
@@ -165,6 +169,30 @@ class SpawnedServer(Server):
         tools, _ = await session.list_tools()
         return tools
 
+    def begin(self, tool: Tool, call: Call, pending: Pending) -> Begun | None:
+        link = self._link
+        if link is None or link.session is None or link.doubt is not None or self._limit.idle is not None:
+            return None
+        peer = link.peer
+        if peer.closed or peer.waiting > peer.max_line or not self._slots.take_at_once():
+            return None
+        self._active += 1
+        id = peer.next_id()
+        tail = link.session.call_tail(call.meta, id if pending.on_progress is not None else b"")
+        line = (_CALL, id, _CALL_PARAMS, tool.call_head, call.arguments, tail, b"}\n")
+        peer.begin(id, pending, line, self._limit)
+        return Begun(self, tool, link, id, peer.heard)
+
+    async def mend(self, begun: Begun, call: Call, problem: PeerClosed | TimedOut) -> Raw:
+        if isinstance(problem, TimedOut):
+            begun.cancel()
+            self._timed_out(begun.since)
+            raise self._too_late(problem.idle)
+        try:
+            raise await self._lost(begun.link, problem)
+        except _Unread:
+            return await self._call_again(begun.tool, call)
+
     async def _call(self, tool: Tool, call: Call) -> Raw:
         # The limits are kept by the peer, for all its requests with one timer.
         began = asyncio.get_running_loop().time()
@@ -204,12 +232,16 @@ class SpawnedServer(Server):
         try:
             return await exchange(link.session)
         except PeerClosed as end:
-            link.busy |= not end.unread  # the oldest call hears of the end first
-            idle = not (link.busy or link.cause)
-            reason = await link.epitaph() + ("" if link.cause else " during the call") + f"; {_AGAIN}"
-            if words := link.stderr.last_words():
-                reason += f". Its last words: {words}"
-            raise (_Unread if idle else Unanswered)(reason) from None
+            raise await self._lost(link, end) from None
+
+    async def _lost(self, link: Link, end: PeerClosed) -> Unanswered:
+        """What became of a request to a process that has gone."""
+        link.busy |= not end.unread  # the oldest call hears of the end first
+        idle = not (link.busy or link.cause)
+        reason = await link.epitaph() + ("" if link.cause else " during the call") + f"; {_AGAIN}"
+        if words := link.stderr.last_words():
+            reason += f". Its last words: {words}"
+        return (_Unread if idle else Unanswered)(reason)
 
     def _timed_out(self, since: float) -> None:
         link = self._link

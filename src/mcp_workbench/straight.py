@@ -1,0 +1,177 @@
+"""The straight way: a `use_tool` for which there is nothing to wait for but the answer of a connected server.
+
+One look into the client's line, one into the server's, and no task: a call costs half of what it does on the
+way that fits everything. That one is taken by whatever does not fit here; until a call is on its way nothing
+has been done that would have to be undone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import msgspec
+from msgspec import Raw
+
+from .checks import UseArguments, is_object
+from .errors import RpcError, ToolError
+from .names import ToolRef
+from .progress import ProgressRelay
+from .protocol.results import Head, Result, decode_head
+from .servers.base import Begun
+from .servers.call import Call
+from .wire.lines import Line, Piece
+from .wire.messages import ID_STARTS, answer, check_utf8, failure
+from .wire.peer import PeerClosed, Pending, TimedOut
+
+if TYPE_CHECKING:
+    from .endpoint.meta import MetaEndpoint
+    from .endpoint.question import Client
+    from .stdio import Connection
+
+
+class _Params(msgspec.Struct, forbid_unknown_fields=True):
+    name: Literal["use_tool"]
+    arguments: UseArguments
+    meta: Raw = msgspec.field(name="_meta", default=Raw())
+
+
+class _Request(msgspec.Struct):
+    id: Raw
+    method: Literal["tools/call"]
+    params: _Params
+
+
+_decode = msgspec.json.Decoder(_Request).decode
+
+
+class StraightWay:
+    """For the lines of one client."""
+
+    def __init__(self, endpoint: MetaEndpoint, connection: Connection) -> None:
+        self.endpoint = endpoint
+        self.workbench = endpoint.workbench
+        self.connection = connection
+
+    def take(self, line: Line) -> bool:
+        """Whether this line was a call that could go straight; it is then on its way."""
+        try:
+            if not line.isascii():
+                check_utf8(line)
+            request = _decode(line)
+            params = request.params
+            client, token = self.connection.client, b""
+            if params.meta:
+                from .endpoint.question import read_meta
+
+                client, token = read_meta(params.meta, client)
+        except (ValueError, RecursionError, RpcError):
+            return False
+        id = bytes(request.id)
+        tool, arguments = params.arguments.tool, params.arguments.arguments
+        if id[0] not in ID_STARTS or not is_object(arguments):
+            return False
+        call = Call(
+            ref=ToolRef(tool.toolbox, tool.server, tool.name),
+            arguments=arguments,
+            caller=client.name,
+            meta=params.meta,
+            principal=client.principal,
+            scope=client.scope,
+        )
+        run = _Run(self, id, client, call)
+        if token:
+            run.relay = ProgressRelay(token, self.connection.peer.notify)
+            run.on_progress = run.relay.tell
+        begun = self.workbench.begin(call, run)
+        if begun is None:
+            return False
+        run.begun = begun
+        self.connection.began(id, run)
+        return True
+
+
+class _Run(Pending):
+    """One call that went straight, from then on to its answer."""
+
+    __slots__ = ("_task", "_way", "begun", "call", "client", "id", "relay")
+    begun: Begun
+
+    def __init__(self, way: StraightWay, id: bytes, client: Client, call: Call) -> None:
+        super().__init__()
+        self._way = way
+        self._task: asyncio.Task[None] | None = None
+        self.id = id
+        self.client = client
+        self.call = call
+        self.relay: ProgressRelay | None = None
+
+    def read(self, result: Piece) -> Head:
+        return decode_head(result)
+
+    def replied(self, result: Piece, read: Head | None) -> None:
+        if read is None:
+            try:
+                read = decode_head(result)
+            except (ValueError, RecursionError):
+                self._go_on(_given(result))
+                return
+        way, call = self._way, self.call
+        server = self.begun.server
+        server.end()
+        outcome = Result(result, server.modern, read)
+        error = outcome.error_text if read.is_error else None
+        way.workbench.log(call, error, (b'"result":', result))
+        way.endpoint.used(call.ref, outcome, self.client)
+        if self.relay is not None:
+            self.relay.flush()
+        way.connection.ended_with(self.id, self, answer(self.id, *outcome.pieces(self.client.modern)))
+
+    def failed(self, problem: RpcError | PeerClosed | TimedOut) -> None:
+        if isinstance(problem, RpcError):
+            self._go_on(_refused(problem))
+        else:
+            self._go_on(self.begun.server.mend(self.begun, self.call, problem))
+
+    def cancel(self) -> None:
+        """The client wants no answer any more, or we are about to end."""
+        if self._task is not None:
+            self._task.cancel()
+            return
+        self.begun.cancel()
+        self.begun.server.end()
+        self._way.workbench.log(self.call, "cancelled", ())
+        self._way.connection.ended_with(self.id, self, ())
+
+    def _go_on(self, work: Coroutine[Any, Any, Raw]) -> None:
+        """On the way that fits everything, from where it got to."""
+        self._task = asyncio.create_task(self._see_through(work))
+
+    async def _see_through(self, work: Coroutine[Any, Any, Raw]) -> None:
+        way, server = self._way, self.begun.server
+        line: tuple[Piece, ...] = ()
+        try:
+            try:
+                result = await way.workbench.see_through(self.call, server, work)
+                way.endpoint.used(self.call.ref, result, self.client)
+            except ToolError as error:
+                result = way.endpoint.explained(error, self.client)
+            line = answer(self.id, *result.pieces(self.client.modern))
+        except RpcError as error:
+            line = failure(self.id, error)
+        except Exception as error:
+            line = failure(self.id, way.connection.apology(error))
+        finally:
+            server.end()
+            if self.relay is not None:
+                self.relay.flush()
+            way.connection.ended_with(self.id, self, line)
+
+
+async def _given(result: Piece) -> Raw:
+    return result if isinstance(result, Raw) else Raw(result)
+
+
+async def _refused(error: RpcError) -> NoReturn:
+    raise error
