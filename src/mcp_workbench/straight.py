@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import Any, Literal, Protocol
 
 import msgspec
 from msgspec import Raw
 
 from .checks import UseArguments, is_object
+from .endpoint.meta import MetaEndpoint
+from .endpoint.question import Client, read_meta
 from .errors import RpcError, ToolError
 from .names import ToolRef
 from .progress import ProgressRelay
@@ -23,12 +25,20 @@ from .servers.base import Begun
 from .servers.call import Call
 from .wire.lines import Line, Piece
 from .wire.messages import ID_STARTS, answer, check_utf8, failure
-from .wire.peer import PeerClosed, Pending, TimedOut
+from .wire.peer import Peer, PeerClosed, Pending, TimedOut
 
-if TYPE_CHECKING:
-    from .endpoint.meta import MetaEndpoint
-    from .endpoint.question import Client
-    from .stdio import Connection
+
+class Connection(Protocol):
+    """To the client, by whom what is under way can be cancelled."""
+
+    client: Client
+    peer: Peer
+
+    def began(self, id: bytes, running: _Run) -> None: ...
+
+    def ended_with(self, id: bytes, running: _Run, line: tuple[Piece, ...]) -> None: ...
+
+    def apology(self, error: Exception) -> RpcError: ...
 
 
 class _Params(msgspec.Struct, forbid_unknown_fields=True):
@@ -63,8 +73,6 @@ class StraightWay:
             params = request.params
             client, token = self.connection.client, b""
             if params.meta:
-                from .endpoint.question import read_meta
-
                 client, token = read_meta(params.meta, client)
         except (ValueError, RecursionError, RpcError):
             return False
@@ -120,19 +128,26 @@ class _Run(Pending):
         way, call = self._way, self.call
         server = self.begun.server
         server.end()
-        outcome = Result(result, server.modern, read)
-        error = outcome.error_text if read.is_error else None
-        way.workbench.log(call, error, (b'"result":', result))
-        way.endpoint.used(call.ref, outcome, self.client)
+        try:
+            outcome = Result(result, server.modern, read)
+            error = outcome.error_text if read.is_error else None
+            way.workbench.log(call, error, (b'"result":', result))
+            way.endpoint.used(call.ref, outcome, self.client)
+            line = answer(self.id, *outcome.pieces(self.client.modern))
+        except Exception as mistake:
+            line = failure(self.id, way.connection.apology(mistake))
         if self.relay is not None:
             self.relay.flush()
-        way.connection.ended_with(self.id, self, answer(self.id, *outcome.pieces(self.client.modern)))
+        way.connection.ended_with(self.id, self, line)
 
     def failed(self, problem: RpcError | PeerClosed | TimedOut) -> None:
+        # Even before `begun` is known, where the pipe breaks under the very first word.
+        self._go_on(self._mended(problem))
+
+    async def _mended(self, problem: RpcError | PeerClosed | TimedOut) -> Raw:
         if isinstance(problem, RpcError):
-            self._go_on(_refused(problem))
-        else:
-            self._go_on(self.begun.server.mend(self.begun, self.call, problem))
+            raise problem
+        return await self.begun.server.mend(self.begun, self.call, problem)
 
     def cancel(self) -> None:
         """The client wants no answer any more, or we are about to end."""
@@ -171,7 +186,3 @@ class _Run(Pending):
 
 async def _given(result: Piece) -> Raw:
     return result if isinstance(result, Raw) else Raw(result)
-
-
-async def _refused(error: RpcError) -> NoReturn:
-    raise error
