@@ -79,8 +79,7 @@ class Connection:
         self._endpoint = endpoint
         self.client = STRANGER
         self._running: dict[bytes, Running] = {}
-        """By the id of the request; a client that uses one twice can cancel the later of the two."""
-        self._under_way: set[Running] = set()
+        """By the id of the request, with a blank behind it where a client uses one twice."""
         self._rest: asyncio.Future[None] | None = None
         self._subscriptions: dict[bytes, Subscription] = {}
         """By the id of the standing request."""
@@ -143,23 +142,22 @@ class Connection:
 
     def _spawn(self, request: Request, work: Coroutine[Any, Any, tuple[Piece, ...] | None]) -> None:
         task = asyncio.create_task(self._see_through(request, work))
-        key = bytes(request.id)
-        self.began(key, task)
-        task.add_done_callback(lambda _: self.ended_with(key, task, ()))
+        key = self.began(bytes(request.id), task)
+        task.add_done_callback(lambda _: self.ended_with(key, ()))
 
-    def began(self, id: bytes, running: Running) -> None:
-        """Work for this request is under way."""
+    def began(self, id: bytes, running: Running) -> bytes:
+        """Work for this request is under way; what it is known by."""
+        while id in self._running:
+            id += b" "
         self._running[id] = running
-        self._under_way.add(running)
+        return id
 
-    def ended_with(self, id: bytes, running: Running, line: tuple[Piece, ...]) -> None:
+    def ended_with(self, key: bytes, line: tuple[Piece, ...]) -> None:
         """It has ended, with this line for the client."""
         if line:
             self.peer.send(*line)
-        if self._running.get(id) is running:
-            del self._running[id]
-        self._under_way.discard(running)
-        if self._rest is not None and not (self._under_way or self._rest.done()):
+        del self._running[key]
+        if self._rest is not None and not (self._running or self._rest.done()):
             self._rest.set_result(None)
 
     async def _listen(self, request: Request, question: Question) -> None:
@@ -239,15 +237,15 @@ class Connection:
 
     def give_up(self) -> None:
         """Cancel all that is under way."""
-        for running in list(self._under_way):
+        for running in list(self._running.values()):
             running.cancel()
 
     async def _at_rest(self, patience: float | None) -> bool:
         """Until nothing is under way any more, or patience has run out."""
-        if self._under_way:
+        if self._running:
             self._rest = asyncio.get_running_loop().create_future()
             await asyncio.wait({self._rest}, timeout=patience)
-        return not self._under_way
+        return not self._running
 
 
 def _refusal(problem: ValueError) -> RpcError:

@@ -34,9 +34,9 @@ class Connection(Protocol):
     client: Client
     peer: Peer
 
-    def began(self, id: bytes, running: _Run) -> None: ...
+    def began(self, id: bytes, running: _Run) -> bytes: ...
 
-    def ended_with(self, id: bytes, running: _Run, line: tuple[Piece, ...]) -> None: ...
+    def ended_with(self, key: bytes, line: tuple[Piece, ...]) -> None: ...
 
     def apology(self, error: Exception) -> RpcError: ...
 
@@ -96,15 +96,17 @@ class StraightWay:
         if begun is None:
             return False
         run.begun = begun
-        self.connection.began(id, run)
+        run.key = self.connection.began(id, run)
         return True
 
 
 class _Run(Pending):
     """One call that went straight, from then on to its answer."""
 
-    __slots__ = ("_task", "_way", "begun", "call", "client", "id", "relay")
+    __slots__ = ("_task", "_way", "begun", "call", "client", "id", "key", "relay")
     begun: Begun
+    key: bytes
+    """What the connection knows it by."""
 
     def __init__(self, way: StraightWay, id: bytes, client: Client, call: Call) -> None:
         super().__init__()
@@ -138,7 +140,7 @@ class _Run(Pending):
             line = failure(self.id, way.connection.apology(mistake))
         if self.relay is not None:
             self.relay.flush()
-        way.connection.ended_with(self.id, self, line)
+        way.connection.ended_with(self.key, line)
 
     def failed(self, problem: RpcError | PeerClosed | TimedOut) -> None:
         # Even before `begun` is known, where the pipe breaks under the very first word.
@@ -157,7 +159,7 @@ class _Run(Pending):
         self.begun.cancel()
         self.begun.server.end()
         self._way.workbench.log(self.call, "cancelled", ())
-        self._way.connection.ended_with(self.id, self, ())
+        self._way.connection.ended_with(self.key, ())
 
     def _go_on(self, work: Coroutine[Any, Any, Raw]) -> None:
         """On the way that fits everything, from where it got to."""
@@ -181,7 +183,7 @@ class _Run(Pending):
             server.end()
             if self.relay is not None:
                 self.relay.flush()
-            way.connection.ended_with(self.id, self, line)
+            way.connection.ended_with(self.key, line)
 
 
 async def _given(result: Piece) -> Raw:

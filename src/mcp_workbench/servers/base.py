@@ -102,6 +102,7 @@ class Server(ABC):
         """Calls under way, waiting ones and inner ones included, and whoever waits for the connection."""
         self.asleep = False
         """Put to sleep because nobody used it: the listing holds, and only a call needs to wake it."""
+        self._tires = config.limits.idle_shutdown is not None
         self._sleep: asyncio.TimerHandle | None = None
         self._rest: asyncio.Future[None] | None = None
 
@@ -272,7 +273,7 @@ class Server(ABC):
 
     def _finished(self) -> None:
         self._active -= 1
-        if not self._active:
+        if not self._active and (self._rest is not None or self._tires):
             self._at_rest()
 
     def _at_rest(self) -> None:

@@ -144,9 +144,13 @@ class _Progress(msgspec.Struct):
 _decode_progress = msgspec.json.Decoder(_Progress).decode
 _decode_any = msgspec.json.Decoder(Raw).decode
 
-# How most servers begin a reply to a request of ours (our ids are numbers).
-_plain_reply = re.compile(rb'\{"jsonrpc": ?"2\.0", ?"id": ?(\d+), ?"result": ?').match
+# How most servers word a reply to a request of ours (our ids are numbers): with the result last, or first.
+_before_result = re.compile(rb'\{"jsonrpc": ?"2\.0", ?"id": ?(\d+), ?"result": ?').match
+_RESULT_FIRST = b'{"result":'
+_behind_result = re.compile(rb',"jsonrpc":"2\.0","id":(\d+)\}$').search
 _CLOSING = ord("}")
+_ENDING = 48
+"""Bytes at the end of a line in which its id is to be found."""
 _COPIED = 4096
 """Bytes up to which a copy costs less than a view."""
 
@@ -323,25 +327,27 @@ class Peer:
     def _plain_reply(self, line: Line) -> bool:
         """Take a reply of the usual form without reading it as a message first.
 
-        It has that form if what is between the beginning, which we know, and the last bracket is one JSON
-        value; whoever waits for it finds that out, with the one look that it takes into it anyway. Whatever
-        does not fit is left for the reading that fits everything.
+        It has that form if what is between the words around it, which we know, is one JSON value; whoever
+        waits for it finds that out, with the one look that it takes into it anyway. Whatever does not fit is
+        left for the reading that fits everything.
         """
-        begin = _plain_reply(line)
-        if begin is None or line[-1] != _CLOSING:
+        if (words := _before_result(line)) is not None and line[-1] == _CLOSING:
+            start, end = words.end(), -1
+        elif line.startswith(_RESULT_FIRST) and (words := _behind_result(line, max(0, len(line) - _ENDING))):
+            start, end = len(_RESULT_FIRST), words.start()
+        else:
             return False
-        pending = self._pending.get(begin[1])
+        pending = self._pending.get(words[1])
         if pending is None:
             return False
-        start = begin.end()
-        result = bytes(line[start:-1]) if len(line) < _COPIED else Raw(memoryview(line)[start:-1])
+        result = bytes(line[start:end]) if len(line) < _COPIED else Raw(memoryview(line)[start:end])
         try:
             if not line.isascii():
                 messages.check_utf8(line)
             read = pending.read(result)
         except (ValueError, RecursionError):
             return False
-        del self._pending[begin[1]]
+        del self._pending[words[1]]
         pending.replied(result, read)
         return True
 
