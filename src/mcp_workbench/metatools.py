@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from msgspec import Raw
 
@@ -202,9 +203,13 @@ async def open_toolbox(
             toolbox = await workbench.open(name, scope, tally.settled)
         finally:
             heart.cancel()
-    listing = toolbox.listing(detail)
+    return Result(_with_text(toolbox.listing(detail)))
+
+
+@lru_cache(8)  # a toolbox keeps its listing, so the same bytes come again
+def _with_text(listing: bytes) -> bytes:
     text = encode(listing.decode())
-    return Result(b'{"content":[{"type":"text","text":%b}],"structuredContent":%b}' % (text, listing))
+    return b'{"content":[{"type":"text","text":%b}],"structuredContent":%b}' % (text, listing)
 
 
 class _Tally:
