@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Raw
 
 from .endpoint import Client, Endpoint, MetaEndpoint, Question, Subscription
+from .endpoint.resident import Resident
 from .endpoint.subscription import EVERYTHING
 from .errors import RpcError
 from .life import Life
@@ -80,14 +81,22 @@ class Connection:
         self.peer = Peer(read_fd, write_fd, self, max_line=MAX_LINE, throttle=True)
         self._own = Subscription(self.peer.notify, EVERYTHING)
         """What a legacy client hears from its `initialize` on."""
+        self._audience = Resident(self.peer)
 
     # What comes in
 
     def on_request(self, peer: Peer, request: Request) -> None:
         try:
-            question = Question(request.method, request.params, self._client, subscription=self._own)
+            question = Question(
+                request.method,
+                request.params,
+                self._client,
+                subscription=self._own,
+                audience=self._audience,
+            )
             if request.method == "initialize":
                 self._client = self._endpoint.client_of(question)
+                self._audience.declared = self._client.declared
             if request.method == "subscriptions/listen" and question.client.modern:
                 self._spawn(request, self._listen(request, question))
             elif (result := self._endpoint.at_once(question)) is not None:
@@ -107,6 +116,8 @@ class Connection:
                     self._endpoint.unsubscribe(subscription)
                 if key in self._running:
                     self._running[key].cancel()
+        elif method == "notifications/roots/list_changed":
+            self._endpoint.workbench.roots_changed(self._audience)
 
     def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
         if isinstance(problem, messages.NotAMessage) and line.lstrip().startswith(b"["):

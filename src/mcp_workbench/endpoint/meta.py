@@ -28,6 +28,7 @@ _CAPABILITIES = {
     "resources": Raw(b'{"subscribe":true,"listChanged":true}'),
     "prompts": Raw(b'{"listChanged":true}'),
     "completions": Raw(EMPTY_OBJECT),
+    "logging": Raw(EMPTY_OBJECT),
 }
 """What servers may turn out to offer is declared from the start: nothing is connected yet."""
 
@@ -50,14 +51,11 @@ class MetaEndpoint(Endpoint):
             case "server/discover":
                 return self._discovered(question, self._introduction(question.client.scope))
             case "initialize" if not modern:
-                about = self._introduction(question.client.scope)
-                if self._shared:
-                    about.capabilities["logging"] = Raw(EMPTY_OBJECT)
-                return self._initialized(question, about)
+                return self._initialized(question, self._introduction(question.client.scope))
             case "ping" if not modern:
                 return EMPTY_OBJECT
-            case "logging/setLevel" if self._shared and not modern:
-                return EMPTY_OBJECT
+            case "logging/setLevel" if not modern:
+                return self._set_level(question)
             case _:
                 raise unknown_method(question)
 
@@ -82,6 +80,7 @@ class MetaEndpoint(Endpoint):
                     question.params.arguments,
                     question.client.scope,
                     _opening_progress(question, notify),
+                    question.visitor(notify) if question.client.modern else question.audience,
                 )
                 self._look_for_more()
                 self._finder.remember_soon()

@@ -9,7 +9,10 @@ from msgspec import Raw
 
 from ..errors import RpcError
 from ..names import Scope
+from ..progress import Notify
 from ..protocol import revisions
+from ..protocol.audience import LEVELS, NOTHING, Audience, declaration
+from ..servers.visitor import Visitor
 from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, NULL, encode, members
 from .subscription import Subscription, Wishes
 
@@ -21,6 +24,8 @@ class Client(msgspec.Struct, frozen=True):
     version: str
     principal: str | None = None
     scope: Scope = None
+    declared: bytes = NOTHING
+    """What it can be asked."""
 
     @property
     def modern(self) -> bool:
@@ -36,6 +41,7 @@ class _Meta(msgspec.Struct):
     capabilities: Raw = msgspec.field(name=revisions.CLIENT_CAPABILITIES, default=Raw())
     info: _Info = msgspec.field(name=revisions.CLIENT_INFO, default_factory=_Info)
     progress_token: Raw = msgspec.field(name="progressToken", default=Raw())
+    level: Raw = msgspec.field(name=revisions.LOG_LEVEL, default=Raw())
 
 
 class _Ref(msgspec.Struct):
@@ -58,6 +64,8 @@ class _Params(msgspec.Struct):
     request_state: Raw = msgspec.field(name="requestState", default=Raw())
     protocol_version: str | None = msgspec.field(name="protocolVersion", default=None)
     client_info: _Info = msgspec.field(name="clientInfo", default_factory=_Info)
+    capabilities: Raw = Raw()
+    level: Raw = Raw()
     notifications: Wishes = msgspec.field(default_factory=Wishes)
 
 
@@ -65,10 +73,31 @@ _decode_params = msgspec.json.Decoder(_Params).decode
 _decode_meta = msgspec.json.Decoder(_Meta).decode
 
 
+def read_level(raw: Raw) -> str:
+    """The name of a log level. Raises RpcError."""
+    try:
+        level = msgspec.json.decode(raw, type=str)
+    except (msgspec.DecodeError, RecursionError):
+        level = ""
+    if level not in LEVELS:
+        raise RpcError(INVALID_PARAMS, f"Invalid params: the log levels are {', '.join(LEVELS)}")
+    return level
+
+
 class Question:
     """A request, read: its method, its parameters and who asks."""
 
-    __slots__ = ("_declared", "client", "method", "params", "progress_token", "raw", "subscription")
+    __slots__ = (
+        "_declared",
+        "audience",
+        "client",
+        "level",
+        "method",
+        "params",
+        "progress_token",
+        "raw",
+        "subscription",
+    )
 
     def __init__(
         self,
@@ -78,16 +107,21 @@ class Question:
         *,
         declared: str | None = None,
         subscription: Subscription | None = None,
+        audience: Audience | None = None,
     ) -> None:
         """`client` is the connection's, and stands unless the request speaks for itself. Raises RpcError.
 
         `declared` is the revision that a modern request came with, outside of itself; it must name the same.
-        `subscription` is that of a legacy client, which hears what it subscribes to.
+        `subscription` is that of a legacy client, which hears what it subscribes to; `audience` the same
+        client as servers may ask it. A modern one has none before it is known who tells it things.
         """
         self.method = method
         self.raw = params
         self.subscription = subscription
+        self.audience = audience
         self.client = client
+        self.level: str | None = None
+        """From which on a modern client wants to hear log messages about this request."""
         self._declared = declared
         self.progress_token = b""
         try:
@@ -122,7 +156,26 @@ class Question:
         if not revisions.is_modern(version):
             data = {"supported": revisions.MODERN, "requested": version}
             raise RpcError(revisions.UNSUPPORTED_VERSION, "Unsupported protocol version", encode(data))
-        self.client = msgspec.structs.replace(self.client, name=meta.info.name, version=version)
+        if meta.level:
+            self.level = read_level(meta.level)
+        capabilities = meta.capabilities
+        declared = declaration(capabilities, modern=True) if len(bytes(capabilities)) > 2 else NOTHING
+        self.client = msgspec.structs.replace(
+            self.client, name=meta.info.name, version=version, declared=declared
+        )
+        self.audience = None
+
+    def visitor(self, notify: Notify) -> Visitor:
+        """The audience of a modern client, which is told things through `notify`."""
+        client, params = self.client, self.params
+        return Visitor(
+            client.declared,
+            self.level,
+            client.principal,
+            notify,
+            responses=params.input_responses,
+            state=params.request_state,
+        )
 
     @property
     def members(self) -> dict[str, Raw]:
