@@ -18,6 +18,7 @@ from ..names import ResourceRef, Scope, ToolRef
 from ..progress import Notify, ProgressRelay
 from ..protocol import revisions
 from ..protocol.about import About
+from ..protocol.audience import declaration
 from ..protocol.results import Result
 from ..servers.base import Server
 from ..servers.call import Call
@@ -34,7 +35,7 @@ from ..wire.messages import (
 from ..workbench import Workbench
 from .introduction import SERVER_INFO, discovered, initialized, modern_members
 from .offers import Ambiguous, Offers
-from .question import Client, Question
+from .question import Client, Question, read_level
 from .relay import LISTS, NO_RESOURCE, pass_on
 from .subscription import Subscription, Wishes
 
@@ -87,8 +88,12 @@ class Endpoint(ABC):
     def client_of(self, question: Question) -> Client:
         """Who a client is from its `initialize` on."""
         params = question.params
-        version = revisions.agreed(params.protocol_version)
-        return msgspec.structs.replace(question.client, name=params.client_info.name, version=version)
+        return msgspec.structs.replace(
+            question.client,
+            name=params.client_info.name,
+            version=revisions.agreed(params.protocol_version),
+            declared=declaration(params.capabilities, modern=False),
+        )
 
     # Who hears of changes
 
@@ -187,11 +192,14 @@ class Endpoint(ABC):
             principal=client.principal,
             scope=client.scope,
             listed=listed,
+            audience=question.audience,
         )
         if params.input_responses:
             call.extra += (b',"inputResponses":', params.input_responses)
         if params.request_state:
             call.extra += (b',"requestState":', params.request_state)
+        if client.modern and (client.declared or question.level is not None or params.request_state):
+            call.audience = question.visitor(notify)
         if not question.progress_token:
             return await self.workbench.call(call)
         relay = ProgressRelay(question.progress_token, notify)
@@ -213,7 +221,7 @@ class Endpoint(ABC):
                 return (self._listed(question, kind, await self._offers.list(kind, scope)),)
             case "resources/read":
                 server, uri = await self._resource(question, _required(params.uri, "uri"))
-                return await pass_on(question, server, notify, uri=uri)
+                return await pass_on(self.workbench.eras, question, server, notify, uri=uri)
             case "resources/subscribe" if question.subscription is not None and legacy:
                 await self._watch(question, question.subscription, _required(params.uri, "uri"))
                 return (EMPTY_OBJECT,)
@@ -225,7 +233,7 @@ class Endpoint(ABC):
                 return (EMPTY_OBJECT,)
             case "prompts/get":
                 server, name = await self._prompt(question, _required(params.name, "name"))
-                return await pass_on(question, server, notify, name=name)
+                return await pass_on(self.workbench.eras, question, server, notify, name=name)
             case "completion/complete":
                 return await self._complete(question, notify)
             case _:
@@ -241,7 +249,7 @@ class Endpoint(ABC):
             found = await self._found(self._offers.template(uri, question.client.scope), question, uri)
             server, template = found
             own = Raw(with_member(bytes(question.members["ref"]), "uri", encode(template)))
-        return await pass_on(question, server, notify, ref=own)
+        return await pass_on(self.workbench.eras, question, server, notify, ref=own)
 
     async def _prompt(self, question: Question, name: str) -> tuple[Server, str]:
         found = await self._offers.prompt(name, question.client.scope)
@@ -265,6 +273,15 @@ class Endpoint(ABC):
             code = INVALID_PARAMS if question.client.modern else NO_RESOURCE
             raise RpcError(code, "Resource not found", encode({"uri": uri}))
         return found
+
+    # Log messages
+
+    def _set_level(self, question: Question) -> bytes:
+        """From now on a legacy client hears log messages from this level on. Raises RpcError."""
+        level = read_level(question.params.level)
+        if question.audience is not None:
+            question.audience.level = level
+        return EMPTY_OBJECT
 
     # Results
 

@@ -20,7 +20,7 @@ from .merged import Merged, Origin
 from .question import Question
 from .relay import RELAYED, pass_on
 
-_DECLARED = ("tools", "resources", "prompts", "completions")
+_DECLARED = ("tools", "resources", "prompts", "completions", "logging")
 """The capabilities of servers that reach our clients."""
 
 _SEVERAL = {
@@ -28,6 +28,7 @@ _SEVERAL = {
     "resources": b'{"subscribe":true,"listChanged":true}',
     "prompts": b'{"listChanged":true}',
     "completions": EMPTY_OBJECT,
+    "logging": EMPTY_OBJECT,
 }
 """What is declared where one of several servers has such a thing."""
 
@@ -63,6 +64,10 @@ class DirectEndpoint(Endpoint):
                 return (self._discovered(question, await self._about(question)),)
             case method if method in RELAYED:
                 return await self._relayed(question, notify)
+            case "logging/setLevel" if not question.client.modern:
+                if not any(server.about.can("logging") for server in self._servers(question.client.scope)):
+                    raise unknown_method(question)
+                return (self._set_level(question),)
             case _:
                 raise unknown_method(question)
 
@@ -71,7 +76,8 @@ class DirectEndpoint(Endpoint):
     async def _open(self, question: Question) -> Toolbox:
         """Open, with whatever can be had of it now. Raises RpcError."""
         try:
-            toolbox = await self.workbench.open(self._name, question.client.scope)
+            audience = question.visitor(_untold) if question.client.modern else question.audience
+            toolbox = await self.workbench.open(self._name, question.client.scope, audience=audience)
         except ToolError as error:
             raise RpcError(INTERNAL_ERROR, str(error)) from None
         only = _only(toolbox)
@@ -113,7 +119,7 @@ class DirectEndpoint(Endpoint):
         only = _only(await self._opened(question))
         if only is None or question.method in ("resources/subscribe", "resources/unsubscribe"):
             return await self._relay(question, notify)
-        return await pass_on(question, only, notify)
+        return await pass_on(self.workbench.eras, question, only, notify)
 
     async def _resource(self, question: Question, uri: str) -> tuple[Server, str]:
         only = _only(await self._opened(question))
@@ -185,6 +191,10 @@ class DirectEndpoint(Endpoint):
         if definitions != self._told:
             self._told = definitions
             self._list_changed("tools")
+
+
+def _untold(method: bytes, params: bytes) -> None:
+    """For whom a connection is opened that is told nothing by that alone."""
 
 
 def _only(toolbox: Toolbox) -> Server | None:

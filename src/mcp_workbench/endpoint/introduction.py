@@ -25,6 +25,7 @@ _CAPABILITIES = {
     "resources": Raw(b'{"subscribe":true,"listChanged":true}'),
     "prompts": Raw(b'{"listChanged":true}'),
     "completions": Raw(EMPTY_OBJECT),
+    "logging": Raw(EMPTY_OBJECT),
 }
 """What servers may turn out to offer is declared from the start: nothing is connected yet."""
 

@@ -43,14 +43,11 @@ class MetaEndpoint(Endpoint):
             case "server/discover":
                 return self._discovered(question, introduction(self.workbench.config, question.client.scope))
             case "initialize" if not modern:
-                about = introduction(self.workbench.config, question.client.scope)
-                if self._shared:
-                    about.capabilities["logging"] = Raw(EMPTY_OBJECT)
-                return self._initialized(question, about)
+                return self._initialized(question, introduction(self.workbench.config, question.client.scope))
             case "ping" if not modern:
                 return EMPTY_OBJECT
-            case "logging/setLevel" if self._shared and not modern:
-                return EMPTY_OBJECT
+            case "logging/setLevel" if not modern:
+                return self._set_level(question)
             case _:
                 raise unknown_method(question)
 
@@ -74,6 +71,7 @@ class MetaEndpoint(Endpoint):
                     question.params.arguments,
                     question.client.scope,
                     _opening_progress(question, notify),
+                    question.visitor(notify) if question.client.modern else question.audience,
                 )
                 self._look_for_more()
                 self._finder.remember_soon()
