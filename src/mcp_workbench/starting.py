@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import importlib
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -45,7 +44,7 @@ def serve_stdio(option: str | None = None, toolbox: str | None = None) -> int:
         from uvloop import run
     except ImportError:
         from asyncio import run
-    gc.freeze()
+    gc.freeze()  # nor later on
     gc.enable()
     asked_for = option is not None or bool(os.environ.get("WORKBENCH_CONFIG"))
     run(serve(Workbench(config), asked_for=asked_for, toolbox=toolbox, greeting=greeting))
@@ -62,7 +61,7 @@ def import_msgspec() -> None:
         return
     sys.modules["typing_extensions"] = None  # pyright: ignore[reportArgumentType]  (to Python: not installed)
     with contextlib.suppress(ImportError):
-        importlib.import_module("msgspec")
+        __import__("msgspec")
     del sys.modules["typing_extensions"]
 
 
