@@ -168,9 +168,9 @@ class Session:
             b'"tools/call"', head, arguments, *extra, *tail, id=id, on_progress=on_progress, limit=limit
         )
 
-    async def ask(self, asked: Asked, *, limit: Limit | None = None) -> Raw:
+    async def ask(self, asked: Asked, *, id: bytes = b"", limit: Limit | None = None) -> Raw:
         """The raw result of any other request."""
-        id = self.peer.next_id()
+        id = id or self.peer.next_id()
         members = {key: value for key, value in asked.params.items() if key != "_meta"}
         own = self._call_meta(asked.meta, id if asked.on_progress is not None else b"", asked.audience)
         if len(own) > 2:
