@@ -196,6 +196,11 @@ class Workbench:
         for server in self._servers():
             server.roots_changed(home)
 
+    def left(self, home: object) -> None:
+        """A client has gone for good, and what was kept for it alone can go too."""
+        for server in self._servers():
+            server.left(home)
+
     # The calls that tools make
 
     async def call_from(self, outer: Call, target: ToolRef | str, inner: InnerCall) -> Result:

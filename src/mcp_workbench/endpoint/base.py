@@ -18,7 +18,7 @@ from ..names import ResourceRef, Scope, ToolRef
 from ..progress import Notify, ProgressRelay
 from ..protocol import revisions
 from ..protocol.about import About
-from ..protocol.audience import declaration
+from ..protocol.audience import Audience, declaration
 from ..protocol.results import Result
 from ..servers.base import Server
 from ..servers.call import Call
@@ -279,8 +279,9 @@ class Endpoint(ABC):
     def _set_level(self, question: Question) -> bytes:
         """From now on a legacy client hears log messages from this level on. Raises RpcError."""
         level = read_level(question.params.level)
-        if question.audience is not None:
-            question.audience.level = level
+        home = question.audience.home if question.audience is not None else None
+        if isinstance(home, Audience):
+            home.level = level
         return EMPTY_OBJECT
 
     # Results

@@ -170,9 +170,9 @@ class Session:
         own = self._call_meta(meta, token, audience) if said else self._plain_meta
         return b',"_meta":%b}' % own if len(own) > 2 else b"}"
 
-    async def ask(self, asked: Asked, *, limit: Limit | None = None) -> Raw:
+    async def ask(self, asked: Asked, *, id: bytes = b"", limit: Limit | None = None) -> Raw:
         """The raw result of any other request."""
-        id = self.peer.next_id()
+        id = id or self.peer.next_id()
         members = {key: value for key, value in asked.params.items() if key != "_meta"}
         own = self._call_meta(asked.meta, id if asked.on_progress is not None else b"", asked.audience)
         if len(own) > 2:

@@ -133,6 +133,10 @@ class Server(ABC):
     async def _disconnect(self) -> None:
         """Let go of whatever `_connect` got hold of, finished or not."""
 
+    def left(self, home: object) -> None:
+        """The client of this home has gone; connections that serve it alone are of no use any more."""
+        return
+
     async def _disconnect_all(self) -> None:
         """Let go of all connections, where there may be several."""
         await self._disconnect()

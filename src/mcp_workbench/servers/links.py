@@ -83,6 +83,12 @@ class Links(Generic[L]):
         self._wake()
         return True
 
+    def leave(self, home: object) -> None:
+        """Close what serves a client alone that has gone."""
+        for link in list(self._more):
+            if link.traffic.home is home and not link.traffic.calls:
+                self._send_away(link)
+
     async def close(self) -> None:
         if self._sweeper is not None:
             self._sweeper.cancel()

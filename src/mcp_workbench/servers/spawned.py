@@ -353,8 +353,11 @@ class SpawnedServer(Server):
 
     def roots_changed(self, home: object) -> None:
         for link in self._lives.values():
-            if link.traffic.home is home and b'"listChanged":true' in link.traffic.declared:
+            if link.traffic.home is home and link.traffic.hears_of_roots:
                 link.peer.notify(b'"notifications/roots/list_changed"', EMPTY_OBJECT)
+
+    def left(self, home: object) -> None:
+        self._links.leave(home)
 
     def _may_have_missed(self) -> None:
         self._tools_changed()

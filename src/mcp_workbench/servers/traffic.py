@@ -94,8 +94,14 @@ class Traffic:
         self.on_free: Callable[[], None] | None = None
         """Who hears that it carries nothing any more, where somebody waits for that."""
         self._on_untied = on_untied
+        self._named: dict[bytes, Errand] = {}
         self._pending: dict[bytes, _Pending] = {}
         self._elicitations: dict[str, Audience] = {}
+
+    @property
+    def hears_of_roots(self) -> bool:
+        """Whether the server was told that it would hear when its client's roots change."""
+        return not self.modern and b'"roots":{"listChanged":true}' in self.declared
 
     def takes(self, audience: Audience | None) -> bool:
         """Whether it may carry a call of this one now: of many where nothing was declared, else of one."""
@@ -110,11 +116,16 @@ class Traffic:
         holder = next(iter(self.calls)).audience
         return holder is not None and holder.key is audience.key
 
-    def begin(self, errand: Errand) -> None:
+    def begin(self, errand: Errand, id: bytes = b"") -> None:
+        """`id` is that of its request, where what the server says meanwhile may come with it."""
         self.calls.add(errand)
+        if id:
+            self._named[id] = errand
 
-    def end(self, errand: Errand) -> None:
+    def end(self, errand: Errand, id: bytes = b"") -> None:
         self.calls.discard(errand)
+        if id:
+            del self._named[id]
         if self._pending:
             self._withdraw_orphans()
         if self.on_free is not None and not self.calls:
@@ -127,8 +138,8 @@ class Traffic:
 
     # What the server asks
 
-    def asked(self, request: Request, within: Errand | None = None) -> None:
-        """Have the client asked that the server means; `within` is the call that it asked in, where known."""
+    def asked(self, request: Request, within: bytes = b"") -> None:
+        """Have the client asked that the server means; `within` is the id of a request, where it said one."""
         if request.method not in QUESTIONS or self.modern:
             request.fail(RpcError(METHOD_NOT_FOUND, "Method not found", encode(request.method)))
             return
@@ -163,7 +174,7 @@ class Traffic:
 
     # What the server tells
 
-    def heard(self, method: str, params: Raw, within: Errand | None = None) -> bool:
+    def heard(self, method: str, params: Raw, within: bytes = b"") -> bool:
         """Take a notification; false where it is about something else than calls."""
         if method == MESSAGE:
             audience = self._audience(within)
@@ -200,10 +211,10 @@ class Traffic:
                 if len(self._elicitations) > MOST_ELICITATIONS:
                     del self._elicitations[next(iter(self._elicitations))]
 
-    def _audience(self, within: Errand | None) -> Audience | None:
+    def _audience(self, within: bytes) -> Audience | None:
         """Whom the server means, where that is certain."""
-        if within is not None:
-            return within.audience
+        if within in self._named:
+            return self._named[within].audience
         if not self.calls:
             return self.home if isinstance(self.home, Audience) and not self.modern else None
         audiences = [call.audience for call in self.calls]
