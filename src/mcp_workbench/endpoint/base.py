@@ -17,7 +17,7 @@ from .. import __version__
 from ..errors import ConnectFailed, RpcError, Unanswered
 from ..names import ResourceRef, Scope, ToolRef
 from ..progress import Notify, ProgressRelay
-from ..protocol import revisions
+from ..protocol import revisions, tasks
 from ..protocol.about import About
 from ..protocol.results import Result
 from ..servers.base import Server
@@ -37,6 +37,7 @@ from .offers import Ambiguous, Offers
 from .question import Client, Question
 from .relay import LISTS, NO_RESOURCE, pass_on
 from .subscription import Subscription, Wishes
+from .tasks import TaskRelay
 
 FRESH_MS = 60_000
 """How long a modern client may take our lists for current without asking again."""
@@ -54,6 +55,7 @@ class Endpoint(ABC):
         self._info = SERVER_INFO
         self._subscriptions: set[Subscription] = set()
         self._offers = Offers(self._servers, addressed=addressed)
+        self._tasks = TaskRelay(self._servers, workbench.config.secrets)
         self._chores: set[asyncio.Task[None]] = set()
         self._stop = [workbench.on_change(self._changed), workbench.on_notice(self._heard)]
 
@@ -72,6 +74,10 @@ class Endpoint(ABC):
     @abstractmethod
     def _servers(self, scope: Scope) -> Sequence[Server]:
         """Those that a caller can use now."""
+
+    def _sole(self, scope: Scope) -> Server | None:
+        """The one server that there is, where everything is to be as that one says it."""
+        return None
 
     @abstractmethod
     def _changed(self) -> None:
@@ -107,6 +113,8 @@ class Endpoint(ABC):
         """Tell a modern client what it wishes to hear of, as far as that can be had. Raises RpcError."""
         about = await self._about(question)
         wishes = subscription.wishes
+        if wishes.tasks and not tasks.understands(question.capabilities):
+            raise tasks.undeclared()
         granted = Wishes(
             tools=wishes.tools and about.can("tools", "listChanged"),
             prompts=wishes.prompts and about.can("prompts", "listChanged"),
@@ -117,6 +125,10 @@ class Endpoint(ABC):
                 with contextlib.suppress(RpcError):
                     await self._watch(question, subscription, uri)
                     granted.uris.append(uri)
+            for id in wishes.tasks:
+                with contextlib.suppress(RpcError):
+                    await self._tasks.follow(question, subscription, id, self._sole(question.client.scope))
+                    granted.tasks.append(id)
         except asyncio.CancelledError:
             self.unsubscribe(subscription)
             raise
@@ -129,6 +141,7 @@ class Endpoint(ABC):
         self._subscriptions.discard(subscription)
         for ref in list(subscription.watched):
             self._unwatch(subscription, ref)
+        self._tasks.unfollow(subscription)
 
     async def _watch(self, question: Question, subscription: Subscription, uri: str) -> None:
         """Raises RpcError."""
@@ -165,6 +178,8 @@ class Endpoint(ABC):
                 uri = msgspec.json.decode(members(bytes(params))["uri"], type=str)
                 for subscription in hearers:
                     subscription.updated(ResourceRef(toolbox, server.config.name, uri), params)
+        elif method in (tasks.STATUS, tasks.OLDER_STATUS):
+            self._tasks.hear(server, method, params, hearers)
         else:
             kind = method.split("/")[1]
             for subscription in hearers:
@@ -199,14 +214,21 @@ class Endpoint(ABC):
             call.extra += (b',"inputResponses":', params.input_responses)
         if params.request_state:
             call.extra += (b',"requestState":', params.request_state)
+        sole = self._sole(client.scope)
+        if params.task and sole is not None and not (client.modern or sole.modern):
+            call.extra += (b',"task":', params.task)
         if not question.progress_token:
-            return await self.workbench.call(call)
-        relay = ProgressRelay(question.progress_token, notify)
-        call.on_progress = relay.tell
-        try:
-            return await self.workbench.call(call)
-        finally:
-            relay.flush()
+            result = await self.workbench.call(call)
+        else:
+            relay = ProgressRelay(question.progress_token, notify)
+            call.on_progress = relay.tell
+            try:
+                result = await self.workbench.call(call)
+            finally:
+                relay.flush()
+        if result.is_task or params.task:
+            return self._tasks.begun(question, ref, result, sole)
+        return result
 
     # Resources, prompts, completions
 

@@ -12,7 +12,7 @@ from ..errors import CallFailed, RpcError, ToolError
 from ..finder import Finder
 from ..names import Scope
 from ..progress import PROGRESS, Notify
-from ..protocol import revisions
+from ..protocol import revisions, tasks
 from ..protocol.about import About
 from ..protocol.results import Result
 from ..servers.base import TOOLS_CHANGED, Server
@@ -44,11 +44,15 @@ class MetaEndpoint(Endpoint):
         match question.method:
             case method if method == "tools/call" or method in RELAYED:
                 return None
+            case method if modern and method in tasks.METHODS:
+                return None
             case "tools/list":
                 tools = Raw(metatools.definitions(self.workbench, question.client.scope))
                 return self._listed(question, "tools", tools)
             case "server/discover":
-                return self._discovered(question, self._introduction(question.client.scope))
+                about = self._introduction(question.client.scope)
+                about.capabilities["extensions"] = tasks.DECLARATION
+                return self._discovered(question, about)
             case "initialize" if not modern:
                 about = self._introduction(question.client.scope)
                 if self._shared:
@@ -64,6 +68,8 @@ class MetaEndpoint(Endpoint):
     async def later(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
         if question.method in RELAYED:
             return await self._relay(question, notify)
+        if question.method in tasks.METHODS:
+            return await self._tasks.answer(question, notify, None)
         return await self._call(question, notify)
 
     async def _call(self, question: Question, notify: Notify) -> tuple[Piece, ...]:

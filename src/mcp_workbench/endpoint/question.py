@@ -53,6 +53,9 @@ class _Params(msgspec.Struct):
     uri: str | None = None
     arguments: Raw = Raw(EMPTY_OBJECT)
     cursor: str | None = None
+    task_id: str | None = msgspec.field(name="taskId", default=None)
+    task: Raw = Raw()
+    """What a legacy client wants of a call that is to be a task."""
     ref: _Ref = msgspec.field(default_factory=_Ref)
     input_responses: Raw = msgspec.field(name="inputResponses", default=Raw())
     request_state: Raw = msgspec.field(name="requestState", default=Raw())
@@ -68,7 +71,16 @@ _decode_meta = msgspec.json.Decoder(_Meta).decode
 class Question:
     """A request, read: its method, its parameters and who asks."""
 
-    __slots__ = ("_declared", "client", "method", "params", "progress_token", "raw", "subscription")
+    __slots__ = (
+        "_declared",
+        "capabilities",
+        "client",
+        "method",
+        "params",
+        "progress_token",
+        "raw",
+        "subscription",
+    )
 
     def __init__(
         self,
@@ -90,6 +102,8 @@ class Question:
         self.client = client
         self._declared = declared
         self.progress_token = b""
+        self.capabilities = Raw()
+        """What a modern request declares that its client can do."""
         try:
             self.params = _decode_params(params) if params else _Params()
             self._read_meta()
@@ -122,6 +136,7 @@ class Question:
         if not revisions.is_modern(version):
             data = {"supported": revisions.MODERN, "requested": version}
             raise RpcError(revisions.UNSUPPORTED_VERSION, "Unsupported protocol version", encode(data))
+        self.capabilities = meta.capabilities
         self.client = msgspec.structs.replace(self.client, name=meta.info.name, version=version)
 
     @property

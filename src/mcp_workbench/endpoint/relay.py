@@ -33,6 +33,9 @@ RELAYED = frozenset(
 KEPT = frozenset((*LISTS, "resources/read"))
 """Methods whose results a modern client may keep for a while."""
 
+PATIENT = frozenset(("tasks/result",))
+"""Methods whose results come when something is done."""
+
 NO_RESOURCE = -32002
 
 
@@ -45,7 +48,7 @@ async def pass_on(
     """
     params = question.members
     params |= {name: Raw(encode(value)) for name, value in replaced.items()}
-    asked = Asked(question.method, params)
+    asked = Asked(question.method, params, patient=question.method in PATIENT)
     relay = ProgressRelay(question.progress_token, notify) if question.progress_token else None
     if relay is not None:
         asked.on_progress = relay.tell

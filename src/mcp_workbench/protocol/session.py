@@ -14,7 +14,7 @@ from ..errors import RpcError
 from ..wire.lines import Piece
 from ..wire.messages import INVALID_PARAMS, METHOD_NOT_FOUND, encode
 from ..wire.peer import Limit
-from . import revisions
+from . import revisions, tasks
 from .about import About
 
 Era = Literal["legacy", "modern"]
@@ -96,6 +96,8 @@ class Asked(msgspec.Struct):
     method: str
     params: dict[str, Raw] = {}
     on_progress: Callable[[Raw], None] | None = None
+    patient: bool = False
+    """Whether its answer may take as long as whoever asks is willing to wait."""
 
     @property
     def meta(self) -> Raw:
@@ -113,6 +115,7 @@ class Session:
         self.modern = revisions.is_modern(version)
         self._own_meta = _modern_meta(version) if self.modern else {}
         self._plain_meta = encode(self._own_meta)
+        self._knows_tasks = self.modern and about.extension(tasks.EXTENSION) is not None
 
     async def list_tools(self) -> tuple[list[Raw], Raw]:
         """Every page of `tools/list`, and the `_meta` of the last one."""
@@ -178,7 +181,10 @@ class Session:
 
     async def listen(self, wishes: dict[str, object]) -> None:
         """Ask a modern server to tell of changes; returns when it no longer will."""
-        params = {"_meta": self._own_meta, "notifications": wishes}
+        meta = self._own_meta
+        if "taskIds" in wishes:
+            meta = {**meta, revisions.CLIENT_CAPABILITIES: {"extensions": tasks.DECLARATION}}
+        params = {"_meta": meta, "notifications": wishes}
         await self.peer.request(b'"subscriptions/listen"', encode(params))
 
     def _call_meta(self, meta: Raw, token: bytes) -> bytes:
@@ -194,6 +200,8 @@ class Session:
             members[key] = Raw(encode(value))
         if self.modern and capabilities is not None:
             # A modern server asks through its results, which reach this very client.
+            if not self._knows_tasks:
+                capabilities = tasks.without_extension(capabilities)
             members[revisions.CLIENT_CAPABILITIES] = capabilities
         if token:
             members["progressToken"] = Raw(token)

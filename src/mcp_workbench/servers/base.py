@@ -14,11 +14,13 @@ from msgspec import Raw
 
 from ..config import ServerConfig
 from ..errors import NOT_READ_ONLY, ConnectFailed, RpcError, Unanswered
+from ..protocol import tasks
 from ..protocol.about import About
 from ..protocol.session import Asked
 from .call import Call
 from .hearing import Hearing
 from .slots import Slots
+from .tasks import Tasks
 from .tool import Tool, read_tool
 
 TOOLS_CHANGED = "notifications/tools/list_changed"
@@ -77,6 +79,8 @@ class Server(ABC):
         That its tools have changed is told when they are listed anew.
         """
         self.hearing = Hearing(self._heard, self._may_have_missed)
+        self.tasks = Tasks()
+        """Those that it works on for clients."""
         self._slots = Slots(config.limits.concurrency, config.limits.queue)
         self._connecting: asyncio.Task[None] | None = None
         self._active = 0
@@ -158,7 +162,7 @@ class Server(ABC):
             self._finished()
 
     async def ask(self, asked: Asked) -> Raw:
-        """The raw result of a request that is no call, in the same limits.
+        """The raw result of a request that is no call, in the same limits unless it is a patient one.
 
         Raises ConnectFailed, Unanswered or RpcError.
         """
@@ -166,6 +170,8 @@ class Server(ABC):
         try:
             if not self.connected:
                 await self.connect()
+            if asked.patient:
+                return await self._ask(asked)
             await self._slots.take()
             try:
                 async with asyncio.timeout(self.config.limits.timeout):
@@ -230,6 +236,8 @@ class Server(ABC):
         return withheld, findings
 
     def _heard(self, method: str, params: Raw) -> None:
+        if method == tasks.STATUS and (task := tasks.read_task(params)) is not None:
+            self.tasks.hear(task)
         self.on_notice(self, method, params)
 
     def _finished(self) -> None:
@@ -247,8 +255,8 @@ class Server(ABC):
 
     def _fall_asleep(self) -> None:
         """Nobody used it for a while. The listing stays, and the next call wakes it."""
-        if self.hearing.watching:
-            self._at_rest()  # somebody waits for its news; looked at again in as long a while
+        if self.hearing.watching or self.tasks.unfinished:
+            self._at_rest()  # somebody waits for its news, or its work; looked at again in as long a while
         elif not self._active and self._connecting is None and self.connected:
             self._farewell = asyncio.create_task(self._disconnect_if_unused())
 

@@ -90,6 +90,7 @@ class SpawnedServer(Server):
 
     async def _begin(self) -> list[Raw]:
         await self._disconnect()
+        self.tasks.forget()
         try:
             session = await self._greet(self._era)
         except PeerClosed:
