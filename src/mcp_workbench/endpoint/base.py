@@ -55,7 +55,7 @@ class Endpoint(ABC):
         self._info = SERVER_INFO
         self._subscriptions: set[Subscription] = set()
         self._offers = Offers(self._servers, addressed=addressed)
-        self._tasks = TaskRelay(self._servers, workbench.config.secrets)
+        self._tasks = TaskRelay(self._server, workbench.config.secrets)
         self._chores: set[asyncio.Task[None]] = set()
         self._stop = [workbench.on_change(self._changed), workbench.on_notice(self._heard)]
 
@@ -74,6 +74,11 @@ class Endpoint(ABC):
     @abstractmethod
     def _servers(self, scope: Scope) -> Sequence[Server]:
         """Those that a caller can use now."""
+
+    def _server(self, toolbox: str, name: str, scope: Scope) -> Server | None:
+        """One that a caller may know of, whether it can be used by now or not."""
+        found = self.workbench.seen(scope).get(toolbox)
+        return found.servers.get(name) if found is not None else None
 
     def _sole(self, scope: Scope) -> Server | None:
         """The one server that there is, where everything is to be as that one says it."""
@@ -169,17 +174,18 @@ class Endpoint(ABC):
                 task.add_done_callback(self._chores.discard)
 
     def _heard(self, server: Server, method: str, params: Raw) -> None:
-        if server not in self._servers(None):
-            return
         toolbox = server.config.toolbox
         hearers = [each for each in self._subscriptions if each.scope is None or toolbox in each.scope]
+        if method in (tasks.STATUS, tasks.OLDER_STATUS):
+            self._tasks.hear(server, method, params, hearers)
+            return
+        if server not in self._servers(None):
+            return
         if method == "notifications/resources/updated":
             with contextlib.suppress(KeyError, msgspec.DecodeError):
                 uri = msgspec.json.decode(members(bytes(params))["uri"], type=str)
                 for subscription in hearers:
                     subscription.updated(ResourceRef(toolbox, server.config.name, uri), params)
-        elif method in (tasks.STATUS, tasks.OLDER_STATUS):
-            self._tasks.hear(server, method, params, hearers)
         else:
             kind = method.split("/")[1]
             for subscription in hearers:

@@ -116,6 +116,9 @@ class DirectEndpoint(Endpoint):
         toolbox = self.workbench.seen(scope).get(self._name)
         return list(toolbox.servers.values()) if toolbox is not None else []
 
+    def _server(self, toolbox: str, name: str, scope: Scope) -> Server | None:
+        return super()._server(toolbox, name, scope) if toolbox == self._name else None
+
     def _sole(self, scope: Scope) -> Server | None:
         toolbox = self.workbench.seen(scope).get(self._name)
         return _only(toolbox) if toolbox is not None else None

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 import msgspec
 from msgspec import Raw
@@ -21,19 +22,21 @@ from ..protocol.tasks import Task, read_task
 from ..servers.base import Server
 from ..wire.lines import Piece
 from ..wire.messages import INTERNAL_ERROR, INVALID_PARAMS, encode, members, with_member
-from .offers import Servers
 from .question import Question
 from .relay import pass_on
 from .subscription import Subscription
 from .tickets import Tickets
+
+FindServer: TypeAlias = Callable[[str, str, Scope], Server | None]
+"""By its toolbox and its name, for a caller who may know of it, connected or not."""
 
 _LAST = frozenset(("tasks/result", "tasks/cancel"))
 """After these nobody waits for a task any more."""
 
 
 class TaskRelay:
-    def __init__(self, servers: Servers, secrets: Iterable[str]) -> None:
-        self._servers = servers
+    def __init__(self, find_server: FindServer, secrets: Iterable[str]) -> None:
+        self._server = find_server
         self._tickets = Tickets(secrets)
 
     def begun(self, question: Question, ref: ToolRef, result: Result, sole: Server | None) -> Result:
@@ -42,7 +45,7 @@ class TaskRelay:
         `sole` is the one server that there is, whose ids pass untouched.
         """
         task = _task_of(result)
-        server = sole or self._server(ref.toolbox, ref.server)
+        server = sole or self._server(ref.toolbox, ref.server, question.client.scope)
         if task is None or server is None:
             return result
         client = question.client
@@ -117,7 +120,7 @@ class TaskRelay:
 
     def unfollow(self, subscription: Subscription) -> None:
         for ref in subscription.tasks:
-            if (server := self._server(ref.toolbox, ref.server)) is not None:
+            if (server := self._server(ref.toolbox, ref.server, None)) is not None:
                 server.hearing.unfollow(ref.id)
         subscription.tasks.clear()
 
@@ -131,12 +134,6 @@ class TaskRelay:
         for subscription in hearers:
             # A legacy server may say it in one breath with the result by which we learn whose task it is.
             loop.call_soon(subscription.stands, ref, method, params)
-
-    def _server(self, toolbox: str, name: str, scope: Scope = None) -> Server | None:
-        for server in self._servers(scope):
-            if (server.config.toolbox, server.config.name) == (toolbox, name):
-                return server
-        return None
 
 
 def _task_of(result: Result) -> Task | None:

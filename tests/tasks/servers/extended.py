@@ -1,6 +1,6 @@
 """A server of 2026-07-28 with the tasks of `board.py`, over standard streams.
 
-Arguments: `plain`, it does not declare the extension; `endless`, its tasks are kept for ever.
+Arguments: `plain`, it does not declare the extension; `endless` and `brief` say how long it keeps its tasks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from board import Board, Refusal  # type: ignore[import-not-found]
 
 from wire import Fault, NoAnswer, send, serve  # type: ignore[attr-defined]
 
-board = Board(ttl=None if "endless" in sys.argv else 60_000)
+TTL = {"endless": None, "brief": 1000}
+board = Board(next((ttl for name, ttl in TTL.items() if name in sys.argv), 60_000))
 
 
 def answer(method: str, params: dict[str, Any], id: Any) -> object:
