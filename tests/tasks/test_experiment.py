@@ -137,6 +137,17 @@ def test_how_a_task_stands_is_told_to_the_session_that_made_it(tmp_path: Path) -
         assert told == [TASK, {**TASK, "status": "completed"}]
 
 
+@pytest.mark.parametrize("busy", [False, True], ids=["at-rest", "while-another-is-asked"])
+def test_progress_goes_on_after_the_call_was_answered_with_a_task(direct: Client, busy: bool) -> None:
+    direct.initialize()
+    direct.request("tools/call", work(_meta={"progressToken": "mine"}))
+    if busy:
+        direct.start_request("tasks/result", {"taskId": "task-1"})
+    direct.request("tools/call", finish())
+    told = direct.wait_for(lambda each: each.get("method") == "notifications/progress")
+    assert told["params"] == {"progressToken": "mine", "progress": 1}
+
+
 def test_a_modern_client_sees_nothing_of_the_experiment(direct: Client) -> None:
     about = direct.request("server/discover", modern=True)["result"]
     assert about["capabilities"] == {"tools": {}}

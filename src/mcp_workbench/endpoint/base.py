@@ -179,6 +179,9 @@ class Endpoint(ABC):
         if method in (tasks.STATUS, tasks.OLDER_STATUS):
             self._tasks.hear(server, method, params, hearers)
             return
+        if method == tasks.PROGRESS:
+            self._tasks.progressed(server, params, hearers)
+            return
         if server not in self._servers(None):
             return
         if method == "notifications/resources/updated":
@@ -233,7 +236,7 @@ class Endpoint(ABC):
             finally:
                 relay.flush()
         if result.is_task or params.task:
-            return self._tasks.begun(question, ref, result, sole)
+            return self._tasks.begun(question, call, result, sole)
         return result
 
     # Resources, prompts, completions

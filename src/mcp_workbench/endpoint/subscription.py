@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from ..names import ResourceRef, Scope, TaskRef
-from ..progress import Notify
+from ..progress import Notify, ProgressRelay
 from ..protocol import revisions
 from ..wire import messages
 from ..wire.lines import Piece
@@ -48,6 +48,7 @@ class Subscription:
         """Resources whose updates it hears of, and what it calls them."""
         self.tasks: dict[TaskRef, str] = {}
         """Tasks of which it hears how they stand, and what it calls them."""
+        self._progress: dict[TaskRef, ProgressRelay] = {}
         self._tell = tell
         self._id = id
         self._meta = {revisions.SUBSCRIPTION: Raw(id)} if id else {}
@@ -67,11 +68,15 @@ class Subscription:
         if uri is not None:
             self._pass_on(_UPDATED, params, uri=uri)
 
-    def follow(self, ref: TaskRef) -> None:
-        """Have it hear how a task stands, by the server's own id."""
+    def follow(self, ref: TaskRef, progress_token: bytes) -> None:
+        """Have it hear how a task stands, by the server's own id, and of its progress, by its own token."""
         self.tasks[ref] = ref.id
+        if progress_token:
+            self._progress[ref] = ProgressRelay(progress_token, self._tell)
         if len(self.tasks) > MOST_TASKS:
-            del self.tasks[next(iter(self.tasks))]
+            oldest = next(iter(self.tasks))
+            del self.tasks[oldest]
+            self._progress.pop(oldest, None)
 
     def stands(self, ref: TaskRef, method: str, params: Raw) -> None:
         """A server has said how a task stands; `params` are its own."""
@@ -81,6 +86,11 @@ class Subscription:
     def result(self) -> tuple[Piece, ...]:
         """The answer to the standing request, when nothing more will be told."""
         return messages.answer(self._id, encode({"resultType": "complete", "_meta": self._meta}))
+
+    def progressed(self, ref: TaskRef, params: Raw) -> None:
+        """A task has made progress; `params` are its server's own."""
+        if ref in self._progress:
+            self._progress[ref].tell(params)
 
     def _pass_on(self, method: bytes, params: Raw, **names: str) -> None:
         """Tell it what a server said, by the names that it knows."""

@@ -14,12 +14,13 @@ import msgspec
 from msgspec import Raw
 
 from ..errors import ConnectFailed, RpcError, Unanswered
-from ..names import Scope, TaskRef, ToolRef
+from ..names import Scope, TaskRef
 from ..progress import Notify
 from ..protocol import tasks
 from ..protocol.results import Result
 from ..protocol.tasks import Task, read_task
 from ..servers.base import Server
+from ..servers.call import Call
 from ..wire.lines import Piece
 from ..wire.messages import INTERNAL_ERROR, INVALID_PARAMS, encode, members, with_member
 from .question import Question
@@ -39,20 +40,22 @@ class TaskRelay:
         self._server = find_server
         self._tickets = Tickets(secrets)
 
-    def begun(self, question: Question, ref: ToolRef, result: Result, sole: Server | None) -> Result:
+    def begun(self, question: Question, call: Call, result: Result, sole: Server | None) -> Result:
         """The result of a call, which may be a task instead, as its client may know that.
 
         `sole` is the one server that there is, whose ids pass untouched.
         """
         task = _task_of(result)
+        ref = call.ref
         server = sole or self._server(ref.toolbox, ref.server, question.client.scope)
         if task is None or server is None:
             return result
         client = question.client
-        server.tasks.begin(task, client.principal)
+        server.tasks.begin(task, client.principal, call.token)
         own = TaskRef(ref.toolbox, ref.server, task.id)
         if question.subscription is not None and not client.modern:
-            question.subscription.follow(own)  # how such a task stands is told unasked
+            # How such a task stands is told unasked, and so is its progress.
+            question.subscription.follow(own, question.progress_token)
         if sole is not None:
             return result
         ticket = encode(self._tickets.issue(own, client.principal))
@@ -134,6 +137,13 @@ class TaskRelay:
         for subscription in hearers:
             # A legacy server may say it in one breath with the result by which we learn whose task it is.
             loop.call_soon(subscription.stands, ref, method, params)
+
+    def progressed(self, server: Server, params: Raw, hearers: Iterable[Subscription]) -> None:
+        """Tell whoever wants to know of the progress that a task makes after its call was answered."""
+        token = members(bytes(params)).get("progressToken", b"")
+        if (id := server.tasks.progressing(token)) is not None:
+            for subscription in hearers:
+                subscription.progressed(TaskRef(server.config.toolbox, server.config.name, id), params)
 
 
 def _task_of(result: Result) -> Task | None:

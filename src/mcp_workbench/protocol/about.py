@@ -16,7 +16,11 @@ class About(msgspec.Struct, frozen=True):
     def tells(self) -> bool:
         """Whether it may say something without being asked."""
         kinds = ("tools", "prompts", "resources")
-        return any(self.can(kind, "listChanged") for kind in kinds) or self.can("resources", "subscribe")
+        return (
+            any(self.can(kind, "listChanged") for kind in kinds)
+            or self.can("resources", "subscribe")
+            or self.can("tasks")
+        )
 
     def extension(self, name: str) -> Raw | None:
         """What it declares of an extension of MCP; None where it does not know that."""

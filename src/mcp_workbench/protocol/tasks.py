@@ -19,6 +19,8 @@ OLDER_METHODS = frozenset(("tasks/get", "tasks/result", "tasks/list", "tasks/can
 
 STATUS = "notifications/tasks"
 OLDER_STATUS = "notifications/tasks/status"
+PROGRESS = "notifications/progress"
+"""Which the experiment lets go on after a call was answered with a task."""
 
 _OVER = frozenset(("completed", "failed", "cancelled"))
 

@@ -29,6 +29,8 @@ class Call(msgspec.Struct, kw_only=True):
     extra: tuple[Piece, ...] = ()
     """Parameters beside the arguments: the answers of a retry."""
     on_progress: Callable[[Raw], None] | None = None
+    token: bytes = b""
+    """What its server calls its progress by, which may go on after the answer where that is a task."""
     trace: str | None = None
     """Where a tool of ours failed; for the log alone."""
 

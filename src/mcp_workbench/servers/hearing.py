@@ -18,7 +18,7 @@ from ..errors import RpcError, Unanswered
 from ..protocol import tasks
 from ..protocol.session import Asked, Session
 from ..wire.messages import INVALID_PARAMS, encode
-from ..wire.peer import PeerClosed
+from ..wire.peer import PROGRESS, PeerClosed
 
 PAUSE = 1.0
 LONGEST_PAUSE = 60.0
@@ -34,6 +34,7 @@ HEARD = frozenset(
         "notifications/prompts/list_changed",
         tasks.STATUS,
         tasks.OLDER_STATUS,
+        PROGRESS,  # of a task
     )
 )
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"

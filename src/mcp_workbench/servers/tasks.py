@@ -18,20 +18,29 @@ class _Known(msgspec.Struct):
     began: float
     until: float | None
     """When its server may forget it; None for never."""
-    over: bool = False
+    over: bool
+    token: bytes
 
 
 class Tasks:
     def __init__(self) -> None:
         self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._by_token: dict[bytes, str] = {}
 
-    def begin(self, task: Task, owner: str | None) -> None:
-        """A server has made it for this principal."""
+    def begin(self, task: Task, owner: str | None, token: bytes = b"") -> None:
+        """A server has made it for this principal, and calls its progress by this token."""
         now = asyncio.get_running_loop().time()
-        self._known[task.id] = _Known(owner, now, _end(now, task), task.over)
+        self._known[task.id] = _Known(owner, now, _end(now, task), task.over, token)
         self._known.move_to_end(task.id)
+        if token:
+            self._by_token[token] = task.id
         if len(self._known) > MOST:
-            self._known.popitem(last=False)
+            _, forgotten = self._known.popitem(last=False)
+            self._by_token.pop(forgotten.token, None)
+
+    def progressing(self, token: bytes) -> str | None:
+        """The task whose progress has this token."""
+        return self._by_token.get(token)
 
     def hear(self, task: Task) -> None:
         """The server has said how it stands."""
@@ -48,6 +57,7 @@ class Tasks:
     def forget(self) -> None:
         """The process that worked on them is gone."""
         self._known.clear()
+        self._by_token.clear()
 
     def belongs(self, id: str, owner: str | None) -> bool:
         """False where it is known to be somebody else's; of an older one only its server knows."""

@@ -157,7 +157,9 @@ class Channel(ABC):
             pending = self._pending.get(bytes(_decode_progress(params).token))
         except (msgspec.DecodeError, RecursionError):
             return
-        if pending is not None and pending.on_progress is not None:
+        if pending is None:
+            self._listener.on_notification(PROGRESS, params)
+        elif pending.on_progress is not None:
             pending.on_progress(params)
 
     def _answer(self, message: messages.Message) -> None:

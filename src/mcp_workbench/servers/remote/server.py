@@ -242,8 +242,14 @@ class RemoteServer(Server):
         return self._link
 
     async def _exchange(self, link: Link, tool: Tool, call: Call) -> Raw:
+        call.token = link.session.peer.next_id()
         return await link.session.call(
-            tool.call_head, call.arguments, call.meta, extra=call.extra, on_progress=call.on_progress
+            tool.call_head,
+            call.arguments,
+            call.meta,
+            id=call.token,
+            extra=call.extra,
+            on_progress=call.on_progress,
         )
 
     # What the server says by itself
