@@ -35,7 +35,7 @@ def test_the_extension_is_understood_where_it_is_declared_and_nowhere_else(
 
 def test_what_else_a_client_declares_stays() -> None:
     declared = {"elicitation": {"url": {}}, "extensions": {"other": {"x": 1}, EXTENSION: {}}}
-    left = json.loads(without_extension(raw(declared)))
+    left = json.loads(bytes(without_extension(raw(declared))))
     assert left == {"elicitation": {"url": {}}, "extensions": {"other": {"x": 1}}}
     plain = raw({"roots": {}})
     assert without_extension(plain) is plain
