@@ -11,7 +11,7 @@ import pytest
 
 from tests.direct.clients import OnHttp, OnStdio
 from tests.http.served import Served
-from tests.support.client import text
+from tests.support.client import invocation, text
 from tests.support.launch import Launcher, configuration, toolbox
 
 from .clients import CAPABILITIES, DECLARED, EXTENSION, REQUIRED, HttpEar, StdioEar, Tasked, Way, server
@@ -109,6 +109,15 @@ def test_a_task_is_cancelled(client: Tasked) -> None:
 
 def test_what_is_done_at_once_is_no_task(client: Tasked) -> None:
     assert text(client.call("quick")) == "quick"
+
+
+def test_the_parameter_of_the_experiment_is_ignored(client: Tasked) -> None:
+    name = {"one": "quick", "several": "it__quick", "meta": "use_tool"}[client.way]
+    arguments = invocation("dev/it/quick") if client.way == "meta" else {}
+    params = {"name": name, "arguments": arguments, "task": {"ttl": 1}}
+    assert text(client.ask("tools/call", params)["result"]) == "quick"
+    (called,) = [each for each in client.seen("tools/call") if each["name"] == "quick"]
+    assert "task" not in called
 
 
 def test_an_unknown_task_is_an_invalid_parameter(client: Tasked) -> None:

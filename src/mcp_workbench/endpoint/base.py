@@ -223,8 +223,9 @@ class Endpoint(ABC):
             call.extra += (b',"inputResponses":', params.input_responses)
         if params.request_state:
             call.extra += (b',"requestState":', params.request_state)
-        sole = self._sole(client.scope)
-        if params.task and sole is not None and not (client.modern or sole.modern):
+        sole = self._sole(client.scope) if params.task else None
+        as_task = sole is not None and not (client.modern or sole.modern)
+        if as_task:
             call.extra += (b',"task":', params.task)
         if not question.progress_token:
             result = await self.workbench.call(call)
@@ -235,8 +236,8 @@ class Endpoint(ABC):
                 result = await self.workbench.call(call)
             finally:
                 relay.flush()
-        if result.is_task or params.task:
-            return self._tasks.begun(question, call, result, sole)
+        if as_task or result.is_task:
+            return self._tasks.begun(question, call, result, self._sole(client.scope))
         return result
 
     # Resources, prompts, completions

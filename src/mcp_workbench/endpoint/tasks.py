@@ -51,9 +51,9 @@ class TaskRelay:
         if task is None or server is None:
             return result
         client = question.client
-        server.tasks.begin(task, client.principal, call.token)
+        server.tasks.begin(task, client.principal, b"" if server.modern else call.token)
         own = TaskRef(ref.toolbox, ref.server, task.id)
-        if question.subscription is not None and not client.modern:
+        if question.subscription is not None and not server.modern:
             # How such a task stands is told unasked, and so is its progress.
             question.subscription.follow(own, question.progress_token)
         if sole is not None:
