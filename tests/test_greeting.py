@@ -93,7 +93,9 @@ def test_a_client_that_was_answered_early_hears_of_changes(early: Early, tmp_pat
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_right_after_the_first_answer_is_taken_as_at_any_other_time(early: Early, number: int) -> None:
+def test_a_signal_right_after_the_first_answer_is_taken_as_at_any_other_time(
+    early: Early, number: int
+) -> None:
     early.say(request(1, "initialize", INITIALIZE))
     client = early.start()
     client.response(1)

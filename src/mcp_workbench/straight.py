@@ -22,6 +22,7 @@ from .names import ToolRef
 from .progress import ProgressRelay
 from .protocol.audience import Audience
 from .protocol.results import Head, Result, decode_head
+from .protocol.tasks import understands
 from .servers.base import Begun
 from .servers.call import Call
 from .wire.lines import Line, Piece
@@ -77,17 +78,17 @@ class StraightWay:
                 check_utf8(line)
             request = _decode(line)
             params = request.params
-            client, token, level = self.connection.client, b"", None
+            client, token = self.connection.client, b""
             if params.meta:
-                client, token, level = read_meta(params.meta, client)
+                client, token, level, capabilities = read_meta(params.meta, client)
+                if client.modern and (client.declared or level is not None or understands(capabilities)):
+                    return False  # it may be asked, told or given things, in ways that take more
         except (ValueError, RecursionError, RpcError):
             return False
         id = bytes(request.id)
         tool, arguments = params.arguments.tool, params.arguments.arguments
         if id[0] not in ID_STARTS or not is_object(arguments):
             return False
-        if client.modern and (client.declared or level is not None):
-            return False  # it may be asked or told things, in ways that take more
         call = Call(
             ref=ToolRef(tool.toolbox, tool.server, tool.name),
             arguments=arguments,

@@ -16,7 +16,7 @@ from msgspec import Raw
 from ..errors import ConnectFailed, RpcError, Unanswered
 from ..names import ResourceRef, Scope, ToolRef
 from ..progress import Notify, ProgressRelay
-from ..protocol import revisions
+from ..protocol import revisions, tasks
 from ..protocol.about import About
 from ..protocol.audience import Audience, declaration
 from ..protocol.results import Result
@@ -38,6 +38,7 @@ from .offers import Ambiguous, Offers
 from .question import Client, Question, read_level
 from .relay import LISTS, NO_RESOURCE, pass_on
 from .subscription import Subscription, Wishes
+from .tasks import TaskRelay
 
 
 class Endpoint(ABC):
@@ -50,6 +51,7 @@ class Endpoint(ABC):
         self._info = SERVER_INFO
         self._subscriptions: set[Subscription] = set()
         self._offers = Offers(self._servers, addressed=addressed)
+        self._tasks = TaskRelay(workbench.eras, self._server, workbench.config.secrets)
         self._chores: set[asyncio.Task[None]] = set()
         self._stop = [workbench.on_change(self._changed), workbench.on_notice(self._heard)]
 
@@ -68,6 +70,15 @@ class Endpoint(ABC):
     @abstractmethod
     def _servers(self, scope: Scope) -> Sequence[Server]:
         """Those that a caller can use now."""
+
+    def _server(self, toolbox: str, name: str, scope: Scope) -> Server | None:
+        """One that a caller may know of, whether it can be used by now or not."""
+        found = self.workbench.seen(scope).get(toolbox)
+        return found.servers.get(name) if found is not None else None
+
+    def _sole(self, scope: Scope) -> Server | None:
+        """The one server that there is, where everything is to be as that one says it."""
+        return None
 
     @abstractmethod
     def _changed(self) -> None:
@@ -105,6 +116,8 @@ class Endpoint(ABC):
         """Tell a modern client what it wishes to hear of, as far as that can be had. Raises RpcError."""
         about = await self._about(question)
         wishes = subscription.wishes
+        if wishes.tasks and not tasks.understands(question.capabilities):
+            raise tasks.undeclared()
         granted = Wishes(
             tools=wishes.tools and about.can("tools", "listChanged"),
             prompts=wishes.prompts and about.can("prompts", "listChanged"),
@@ -115,6 +128,10 @@ class Endpoint(ABC):
                 with contextlib.suppress(RpcError):
                     await self._watch(question, subscription, uri)
                     granted.uris.append(uri)
+            for id in wishes.tasks:
+                with contextlib.suppress(RpcError):
+                    await self._tasks.follow(question, subscription, id, self._sole(question.client.scope))
+                    granted.tasks.append(id)
         except asyncio.CancelledError:
             self.unsubscribe(subscription)
             raise
@@ -127,6 +144,7 @@ class Endpoint(ABC):
         self._subscriptions.discard(subscription)
         for ref in list(subscription.watched):
             self._unwatch(subscription, ref)
+        self._tasks.unfollow(subscription)
 
     async def _watch(self, question: Question, subscription: Subscription, uri: str) -> None:
         """Raises RpcError."""
@@ -154,10 +172,16 @@ class Endpoint(ABC):
                 task.add_done_callback(self._chores.discard)
 
     def _heard(self, server: Server, method: str, params: Raw) -> None:
-        if server not in self._servers(None):
-            return
         toolbox = server.config.toolbox
         hearers = [each for each in self._subscriptions if each.scope is None or toolbox in each.scope]
+        if method in (tasks.STATUS, tasks.OLDER_STATUS):
+            self._tasks.hear(server, method, params, hearers)
+            return
+        if method == tasks.PROGRESS:
+            self._tasks.progressed(server, params, hearers)
+            return
+        if server not in self._servers(None):
+            return
         if method == "notifications/resources/updated":
             with contextlib.suppress(KeyError, msgspec.DecodeError):
                 uri = msgspec.json.decode(members(bytes(params))["uri"], type=str)
@@ -200,14 +224,22 @@ class Endpoint(ABC):
             call.extra += (b',"requestState":', params.request_state)
         if client.modern and (client.declared or question.level is not None or params.request_state):
             call.audience = question.visitor(notify)
+        sole = self._sole(client.scope) if params.task else None
+        as_task = sole is not None and not (client.modern or sole.modern)
+        if as_task:
+            call.extra += (b',"task":', params.task)
         if not question.progress_token:
-            return await self.workbench.call(call)
-        relay = ProgressRelay(question.progress_token, notify)
-        call.on_progress = relay.tell
-        try:
-            return await self.workbench.call(call)
-        finally:
-            relay.flush()
+            result = await self.workbench.call(call)
+        else:
+            relay = ProgressRelay(question.progress_token, notify)
+            call.on_progress = relay.tell
+            try:
+                result = await self.workbench.call(call)
+            finally:
+                relay.flush()
+        if as_task or result.is_task:
+            return self._tasks.begun(question, call, result, self._sole(client.scope))
+        return result
 
     # Resources, prompts, completions
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -66,6 +66,9 @@ class _Params(msgspec.Struct):
     uri: str | None = None
     arguments: Raw = Raw(EMPTY_OBJECT)
     cursor: str | None = None
+    task_id: str | None = msgspec.field(name="taskId", default=None)
+    task: Raw = Raw()
+    """What a legacy client wants of a call that is to be a task."""
     ref: _Ref = msgspec.field(default_factory=_Ref)
     input_responses: Raw = msgspec.field(name="inputResponses", default=Raw())
     request_state: Raw = msgspec.field(name="requestState", default=Raw())
@@ -97,6 +100,7 @@ class Question:
     __slots__ = (
         "_declared",
         "audience",
+        "capabilities",
         "client",
         "level",
         "method",
@@ -131,6 +135,8 @@ class Question:
         """From which on a modern client wants to hear log messages about this request."""
         self._declared = declared
         self.progress_token = b""
+        self.capabilities = Raw()
+        """What a modern request declares that its client can do."""
         try:
             self.params = _decode_params(params) if params else _Params()
             self._read_meta()
@@ -142,9 +148,8 @@ class Question:
     def _read_meta(self) -> None:
         if self.params.meta or self._declared is not None:
             own = self.method != "initialize"
-            self.client, self.progress_token, self.level = read_meta(
-                self.params.meta or EMPTY_OBJECT, self.client, own=own, declared=self._declared
-            )
+            said = read_meta(self.params.meta or EMPTY_OBJECT, self.client, own=own, declared=self._declared)
+            self.client, self.progress_token, self.level, self.capabilities = said
             if self.client.modern:
                 self.audience = None
 
@@ -181,17 +186,28 @@ class Question:
         self.params.name = json.loads(name)
 
 
-def read_meta(
-    raw: Raw | bytes, client: Client, *, own: bool = True, declared: str | None = None
-) -> tuple[Client, bytes, str | None]:
-    """Who asks, the token that progress is wanted under, and the log level, by a request's `_meta`.
+class Said(NamedTuple):
+    """What the `_meta` of a request says."""
+
+    client: Client
+    """Who asks."""
+    token: bytes = b""
+    """That progress is wanted under."""
+    level: str | None = None
+    """From which on a modern client wants to hear log messages."""
+    capabilities: Raw = Raw()
+    """What a modern client can do."""
+
+
+def read_meta(raw: Raw | bytes, client: Client, *, own: bool = True, declared: str | None = None) -> Said:
+    """Read a request's `_meta`, as of one that comes from this client.
 
     It may speak for itself (`own`), and must where a revision was `declared`. Raises RpcError or DecodeError.
     """
     meta = _decode_meta(raw)
     token = bytes(meta.progress_token)
     if declared is None and not (meta.version and own):
-        return client, token, None
+        return Said(client, token)
     if not meta.version:
         raise RpcError(INVALID_PARAMS, f"Invalid params: _meta needs {revisions.VERSION}")
     try:
@@ -211,8 +227,5 @@ def read_meta(
     level = read_level(meta.level) if meta.level else None
     can_be_asked = len(bytes(meta.capabilities)) > 2
     asking = declaration(meta.capabilities, modern=True) if can_be_asked else NOTHING
-    return (
-        msgspec.structs.replace(client, name=meta.info.name, version=version, declared=asking),
-        token,
-        level,
-    )
+    client = msgspec.structs.replace(client, name=meta.info.name, version=version, declared=asking)
+    return Said(client, token, level, meta.capabilities)

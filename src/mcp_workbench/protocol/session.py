@@ -14,7 +14,7 @@ from ..errors import RpcError
 from ..wire.lines import Piece
 from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, METHOD_NOT_FOUND, encode
 from ..wire.peer import Limit
-from . import revisions
+from . import revisions, tasks
 from .about import About
 from .audience import NOTHING, Audience, modern_capabilities
 
@@ -98,6 +98,8 @@ class Asked(msgspec.Struct, eq=False):
     params: dict[str, Raw] = {}
     on_progress: Callable[[Raw], None] | None = None
     audience: Audience | None = None
+    patient: bool = False
+    """Whether its answer may take as long as whoever asks is willing to wait."""
 
     @property
     def meta(self) -> Raw:
@@ -115,6 +117,7 @@ class Session:
         self.modern = revisions.is_modern(version)
         self._own_meta = _modern_meta(version) if self.modern else {}
         self._plain_meta = encode(self._own_meta)
+        self._knows_tasks = self.modern and about.extension(tasks.EXTENSION) is not None
 
     async def list_tools(self) -> tuple[list[Raw], Raw]:
         """Every page of `tools/list`, and the `_meta` of the last one."""
@@ -183,7 +186,10 @@ class Session:
 
     async def listen(self, wishes: dict[str, object]) -> None:
         """Ask a modern server to tell of changes; returns when it no longer will."""
-        params = {"_meta": self._own_meta, "notifications": wishes}
+        meta = self._own_meta
+        if "taskIds" in wishes:
+            meta = {**meta, revisions.CLIENT_CAPABILITIES: {"extensions": tasks.DECLARATION}}
+        params = {"_meta": meta, "notifications": wishes}
         await self.peer.request(b'"subscriptions/listen"', encode(params))
 
     def _call_meta(self, meta: Raw, token: bytes, audience: Audience | None) -> bytes:
@@ -204,7 +210,8 @@ class Session:
                 level = Raw(encode(audience.level)) if audience.level is not None else None
             # A modern server asks through its results, which reach this very client.
             if capabilities is not None:
-                members[revisions.CLIENT_CAPABILITIES] = capabilities
+                known = capabilities if self._knows_tasks else tasks.without_extension(capabilities)
+                members[revisions.CLIENT_CAPABILITIES] = known
             if level is not None:
                 members[revisions.LOG_LEVEL] = level
         if token:

@@ -15,6 +15,7 @@ from msgspec import Raw
 
 from ..config import ServerConfig
 from ..errors import NOT_READ_ONLY, ConnectFailed, RpcError, Unanswered
+from ..protocol import tasks
 from ..protocol.about import About
 from ..protocol.audience import Audience
 from ..protocol.session import Asked
@@ -23,6 +24,7 @@ from .call import Call
 from .hearing import Hearing
 from .link import Link
 from .slots import Slots
+from .tasks import Tasks
 from .tool import Tool, read_tool
 
 T = TypeVar("T")
@@ -101,6 +103,8 @@ class Server(ABC):
         That its tools have changed is told when they are listed anew.
         """
         self.hearing = Hearing(self._heard, self._may_have_missed)
+        self.tasks = Tasks()
+        """Those that it works on for clients."""
         self._slots = Slots(config.limits.concurrency, config.limits.queue)
         self._connecting: asyncio.Task[None] | None = None
         self._opener: Audience | None = None
@@ -220,7 +224,7 @@ class Server(ABC):
         self._finished()
 
     async def ask(self, asked: Asked) -> Raw:
-        """The raw result of a request that is no call, in the same limits.
+        """The raw result of a request that is no call, in the same limits unless it is a patient one.
 
         Raises ConnectFailed, Unanswered or RpcError.
         """
@@ -228,6 +232,8 @@ class Server(ABC):
         try:
             if not self.connected:
                 await self.connect(asked.audience)
+            if asked.patient:
+                return await self._ask(asked)
             await self._slots.take()
             try:
                 async with asyncio.timeout(self.config.limits.timeout):
@@ -298,6 +304,8 @@ class Server(ABC):
         return withheld, findings
 
     def _heard(self, method: str, params: Raw) -> None:
+        if method == tasks.STATUS and (task := tasks.read_task(params)) is not None:
+            self.tasks.hear(task)
         self.on_notice(self, method, params)
 
     def _finished(self) -> None:
@@ -315,8 +323,8 @@ class Server(ABC):
 
     def _fall_asleep(self) -> None:
         """Nobody used it for a while. The listing stays, and the next call wakes it."""
-        if self.hearing.watching:
-            self._at_rest()  # somebody waits for its news; looked at again in as long a while
+        if self.hearing.watching or self.tasks.unfinished:
+            self._at_rest()  # somebody waits for its news, or its work; looked at again in as long a while
         elif not self._active and self._connecting is None and self.connected:
             self._farewell = asyncio.create_task(self._disconnect_if_unused())
 

@@ -37,6 +37,8 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
     on_progress: Callable[[Raw], None] | None = None
     audience: Audience | None = None
     """Whom the server may ask and tell things, where there is somebody."""
+    token: bytes = b""
+    """What its server calls its progress by, which may go on after the answer where that is a task."""
     trace: str | None = None
     """Where a tool of ours failed; for the log alone."""
 

@@ -108,6 +108,7 @@ class SpawnedServer(Server):
 
     async def _begin(self) -> list[Raw]:
         await self._disconnect()
+        self.tasks.forget()
         try:
             session = await self._greet(self._era)
         except PeerClosed:
@@ -341,10 +342,12 @@ class SpawnedServer(Server):
         """Say it and hear the answer. Raises RpcError, PeerClosed or TimedOut."""
         if self._limit.idle is not None and call.on_progress is None:
             call.on_progress = _unheard  # asked for all the same: it is a sign of life
+        call.token = session.peer.next_id()
         return session.call(
             tool.call_head,
             call.arguments,
             call.meta,
+            id=call.token,
             extra=call.extra,
             on_progress=call.on_progress,
             limit=self._limit,
