@@ -61,7 +61,9 @@ def _answer(config: Config, line: bytes) -> bytes | None:
         if not message.id or message.method not in _ANSWERED:
             return None
         question = Question(message.method, message.params, STRANGER)
-        result = _ANSWERED[message.method](question, introduction(config, None))
+        result = _ANSWERED[message.method](
+            question, introduction(config, None, modern=question.client.modern)
+        )
     except (ValueError, RpcError):  # what is wrong with it, the connection will say
         return None
     return b"".join(messages.answer(message.id, result))

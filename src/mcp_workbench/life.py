@@ -74,6 +74,7 @@ class Life:
             calls=self._workbench.calls,
             errors=self._workbench.errors,
             skipped=self._workbench.skipped,
+            untied=self._workbench.untied,
             log_dropped=self._workbench.journal.dropped,
             log_unrecorded=self._workbench.journal.unrecorded,
         )

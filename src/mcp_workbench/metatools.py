@@ -12,6 +12,7 @@ from msgspec import Raw
 from .checks import MOST_FOUND, check_open
 from .errors import UnknownMetaTool
 from .names import Scope, ToolRef
+from .protocol.audience import Audience
 from .protocol.results import Result
 from .servers.base import Server
 from .toolbox import Toolbox
@@ -189,18 +190,19 @@ async def open_toolbox(
     arguments: Raw,
     scope: Scope,
     progress: Callable[[float, int, str], None] | None,
+    audience: Audience | None,
 ) -> Result:
     """Raises ToolError. `progress` hears how far it is, of how many, and what happened last."""
     toolboxes = workbench.seen(scope)
     name, detail = check_open(arguments, toolboxes)
     toolbox = toolboxes.get(name)
     if progress is None or toolbox is None:
-        toolbox = await workbench.open(name, scope)
+        toolbox = await workbench.open(name, scope, audience=audience)
     else:
         tally = _Tally(len(toolbox.servers), progress)
         heart = asyncio.create_task(tally.beat())
         try:
-            toolbox = await workbench.open(name, scope, tally.settled)
+            toolbox = await workbench.open(name, scope, tally.settled, audience)
         finally:
             heart.cancel()
     return Result(_with_text(toolbox.listing(detail)))

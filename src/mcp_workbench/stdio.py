@@ -17,6 +17,7 @@ from msgspec import Raw
 from .endpoint.base import Endpoint
 from .endpoint.meta import MetaEndpoint
 from .endpoint.question import STRANGER, Question
+from .endpoint.resident import Resident
 from .endpoint.subscription import EVERYTHING, Subscription
 from .errors import RpcError
 from .greeting import ENDING, UNGREETED, Greeting
@@ -89,6 +90,7 @@ class Connection:
         self.peer = Peer(read_fd, write_fd, self, max_line=MAX_LINE, throttle=True, shortcut=straight)
         self._own = Subscription(self.peer.notify, EVERYTHING)
         """What a legacy client hears from its `initialize` on."""
+        self.audience = Resident(self.peer)
 
     def go_on(self, greeting: Greeting) -> None:
         """From where the greeting got to, before anything is read."""
@@ -103,9 +105,12 @@ class Connection:
 
     def on_request(self, peer: Peer, request: Request) -> None:
         try:
-            question = Question(request.method, request.params, self.client, subscription=self._own)
+            question = Question(
+                request.method, request.params, self.client, subscription=self._own, audience=self.audience
+            )
             if request.method == "initialize":
                 self.client = self._endpoint.client_of(question)
+                self.audience.declared = self.client.declared
             if request.method == "subscriptions/listen" and question.client.modern:
                 self._spawn(request, self._listen(request, question))
             elif (result := self._endpoint.at_once(question)) is not None:
@@ -125,6 +130,8 @@ class Connection:
                     self._endpoint.unsubscribe(subscription)
                 if key in self._running:
                     self._running[key].cancel()
+        elif method == "notifications/roots/list_changed":
+            self._endpoint.workbench.roots_changed(self.audience)
 
     def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
         if isinstance(problem, messages.NotAMessage) and line.lstrip().startswith(b"["):

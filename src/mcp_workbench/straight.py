@@ -20,7 +20,9 @@ from .endpoint.question import Client, read_meta
 from .errors import RpcError, ToolError
 from .names import ToolRef
 from .progress import ProgressRelay
+from .protocol.audience import Audience
 from .protocol.results import Head, Result, decode_head
+from .protocol.tasks import understands
 from .servers.base import Begun
 from .servers.call import Call
 from .wire.lines import Line, Piece
@@ -33,6 +35,11 @@ class Connection(Protocol):
 
     client: Client
     peer: Peer
+
+    @property
+    def audience(self) -> Audience:
+        """The client, if it is of the legacy era."""
+        ...
 
     def began(self, id: bytes, running: _Run) -> bytes: ...
 
@@ -73,7 +80,9 @@ class StraightWay:
             params = request.params
             client, token = self.connection.client, b""
             if params.meta:
-                client, token = read_meta(params.meta, client)
+                client, token, level, capabilities = read_meta(params.meta, client)
+                if client.modern and (client.declared or level is not None or understands(capabilities)):
+                    return False  # it may be asked, told or given things, in ways that take more
         except (ValueError, RecursionError, RpcError):
             return False
         id = bytes(request.id)
@@ -87,6 +96,7 @@ class StraightWay:
             meta=params.meta,
             principal=client.principal,
             scope=client.scope,
+            audience=None if client.modern else self.connection.audience,
         )
         run = _Run(self, id, client, call)
         if token:
@@ -125,11 +135,11 @@ class _Run(Pending):
             try:
                 read = decode_head(result)
             except (ValueError, RecursionError):
-                self._go_on(_given(result))
+                self._go_on(self._read_patiently(result))
                 return
         way, call = self._way, self.call
         server = self.begun.server
-        server.end()
+        server.end(self.begun, call)
         try:
             outcome = Result(result, server.modern, read)
             error = outcome.error_text if read.is_error else None
@@ -146,10 +156,12 @@ class _Run(Pending):
         # Even before `begun` is known, where the pipe breaks under the very first word.
         self._go_on(self._mended(problem))
 
-    async def _mended(self, problem: RpcError | PeerClosed | TimedOut) -> Raw:
-        if isinstance(problem, RpcError):
-            raise problem
-        return await self.begun.server.mend(self.begun, self.call, problem)
+    async def _mended(self, problem: RpcError | PeerClosed | TimedOut) -> Result:
+        server = self.begun.server
+        return Result(await server.mend(self.begun, self.call, problem), server.modern)
+
+    async def _read_patiently(self, result: Piece) -> Result:
+        return Result(result, self.begun.server.modern)
 
     def cancel(self) -> None:
         """The client wants no answer any more, or we are about to end."""
@@ -157,20 +169,20 @@ class _Run(Pending):
             self._task.cancel()
             return
         self.begun.cancel()
-        self.begun.server.end()
+        self.begun.server.end(self.begun, self.call)
         self._way.workbench.log(self.call, "cancelled", ())
         self._way.connection.ended_with(self.key, ())
 
-    def _go_on(self, work: Coroutine[Any, Any, Raw]) -> None:
+    def _go_on(self, work: Coroutine[Any, Any, Result]) -> None:
         """On the way that fits everything, from where it got to."""
         self._task = asyncio.create_task(self._see_through(work))
 
-    async def _see_through(self, work: Coroutine[Any, Any, Raw]) -> None:
-        way, server = self._way, self.begun.server
+    async def _see_through(self, work: Coroutine[Any, Any, Result]) -> None:
+        way = self._way
         line: tuple[Piece, ...] = ()
         try:
             try:
-                result = await way.workbench.see_through(self.call, server, work)
+                result = await way.workbench.see_through(self.call, work)
                 way.endpoint.used(self.call.ref, result, self.client)
             except ToolError as error:
                 result = way.endpoint.explained(error, self.client)
@@ -180,11 +192,7 @@ class _Run(Pending):
         except Exception as error:
             line = failure(self.id, way.connection.apology(error))
         finally:
-            server.end()
+            self.begun.server.end(self.begun, self.call)
             if self.relay is not None:
                 self.relay.flush()
             way.connection.ended_with(self.key, line)
-
-
-async def _given(result: Piece) -> Raw:
-    return result if isinstance(result, Raw) else Raw(result)

@@ -12,6 +12,7 @@ from msgspec import Raw
 
 from .config import ToolboxConfig
 from .errors import ConnectFailed, OpeningFailed, shortened
+from .protocol.audience import Audience
 from .servers.base import Server
 from .servers.tool import Tool
 from .wire.messages import decode, encode
@@ -64,10 +65,12 @@ class Toolbox:
         """Open, or about to be: then a call waits for its own server only."""
         return self.opened or self._openings > 0
 
-    async def open(self, on_settled: Callable[[Server], None] | None = None) -> None:
+    async def open(
+        self, on_settled: Callable[[Server], None] | None = None, audience: Audience | None = None
+    ) -> None:
         """Connect every server that is not connected. Raises OpeningFailed where none could be.
 
-        `on_settled` hears of each server as it is connected or has failed.
+        `on_settled` hears of each server as it is connected or has failed; `audience` is for whom.
         """
         await asyncio.gather(*(server.refresh() for server in self.servers.values() if server.connected))
         tried: set[Server] = set()
@@ -75,7 +78,7 @@ class Toolbox:
         while waiting := [server for server in self._away() if server not in tried]:
             self._openings += 1
             try:
-                await asyncio.gather(*(self._connect(server, on_settled) for server in waiting))
+                await asyncio.gather(*(self._connect(server, on_settled, audience) for server in waiting))
             finally:
                 self._openings -= 1
             tried.update(waiting)
@@ -88,13 +91,13 @@ class Toolbox:
         """Servers to be connected. One that sleeps is left alone: its listing holds."""
         return [server for server in self.servers.values() if not (server.connected or server.asleep)]
 
-    def open_in_background(self) -> None:
+    def open_in_background(self, audience: Audience | None) -> None:
         """Begin to open; whoever calls a tool meanwhile waits for its own server only."""
         self._openings += 1  # at once, and not when the task gets its turn
 
         async def opening() -> None:
             with contextlib.suppress(OpeningFailed):  # told to whoever calls or opens next
-                await self.open()
+                await self.open(audience=audience)
 
         def ended(task: asyncio.Task[None]) -> None:
             self._openings -= 1
@@ -162,9 +165,11 @@ class Toolbox:
         said = _decode_members(tool.definition)
         return {**address, **{key: value for key, value in said.items() if key not in address}}
 
-    async def _connect(self, server: Server, on_settled: Callable[[Server], None] | None) -> None:
+    async def _connect(
+        self, server: Server, on_settled: Callable[[Server], None] | None, audience: Audience | None
+    ) -> None:
         with contextlib.suppress(ConnectFailed):  # which the server remembers
-            await server.connect()
+            await server.connect(audience)
         if on_settled is not None:
             on_settled(server)
 

@@ -28,10 +28,12 @@ from .errors import (
 from .journal import Journal, new_id
 from .names import Scope, ToolRef
 from .pins.pins import Pins
+from .protocol.audience import Audience
 from .protocol.results import Result
 from .servers.base import Begun, Server
 from .servers.call import Call
 from .servers.child import ChildServer
+from .servers.eras import Eras
 from .servers.folder import FolderServer, InnerCall
 from .servers.processes import Processes
 from .servers.remote.server import RemoteServer
@@ -66,6 +68,7 @@ class Workbench:
         """Those that the configuration does not hold itself."""
         self._on_record: dict[str, object] = {}
         """What each toolbox offered when it was last put on record."""
+        self.eras = Eras()
         self._arrange(config)
         self.journal = self._journal()
 
@@ -99,16 +102,25 @@ class Workbench:
         """Lines of servers that were no messages."""
         return sum(server.skipped for server in self._servers())
 
+    @property
+    def untied(self) -> int:
+        """Questions and log messages of servers that could not be tied to one client."""
+        return sum(server.untied for server in self._servers())
+
     async def open(
-        self, name: str, scope: Scope = None, on_settled: Callable[[Server], None] | None = None
+        self,
+        name: str,
+        scope: Scope = None,
+        on_settled: Callable[[Server], None] | None = None,
+        audience: Audience | None = None,
     ) -> Toolbox:
-        """Raises ToolboxUnknown or OpeningFailed."""
+        """Raises ToolboxUnknown or OpeningFailed. `audience` is for whom."""
         toolboxes = self.seen(scope)
         toolbox = toolboxes.get(name)
         if toolbox is None:
             raise ToolboxUnknown(name, toolboxes)
         self._heed_pins()
-        await toolbox.open(on_settled)
+        await toolbox.open(on_settled, audience)
         if self.config.log.record:
             self._record(toolbox)
         return toolbox
@@ -126,21 +138,24 @@ class Workbench:
         if tool is None and (server.connected or server.asleep):
             tool = await self._look_up(server, call)
         _begin(call)
-        return await self.see_through(call, server, self._make(call, server, tool))
+        return await self.see_through(call, self._make(call, server, tool))
 
-    async def _make(self, call: Call, server: Server, tool: Tool | None) -> Raw:
+    async def _make(self, call: Call, server: Server, tool: Tool | None) -> Result:
+        audience = call.audience
         if not server.connected:
-            await server.connect()
+            await server.connect(audience)
             tool = await self._look_up(server, call)
         assert tool is not None
-        return await server.call(tool, call)
+        if audience is None or audience.modern is server.modern:
+            return Result(await server.call(tool, call), server.modern)
+        return await self.eras.call(server, tool, call, audience)
 
-    async def see_through(self, call: Call, server: Server, answer: Awaitable[Raw]) -> Result:
+    async def see_through(self, call: Call, answer: Awaitable[Result]) -> Result:
         """What becomes of a call that has begun, here and in the log. Raises what `call` does."""
         error: str | None = None
         pieces: tuple[Piece, ...] = ()
         try:
-            result = Result(await answer, server.modern)
+            result = await answer
             error = result.error_text
             pieces = (b'"result":', result.raw)
             return result
@@ -176,6 +191,16 @@ class Workbench:
         _begin(call)
         return server.begin(tool, call, pending)
 
+    def roots_changed(self, home: object) -> None:
+        """A client's roots are no longer what they were."""
+        for server in self._servers():
+            server.roots_changed(home)
+
+    def left(self, home: object) -> None:
+        """A client has gone for good, and what was kept for it alone can go too."""
+        for server in self._servers():
+            server.left(home)
+
     # The calls that tools make
 
     async def call_from(self, outer: Call, target: ToolRef | str, inner: InnerCall) -> Result:
@@ -193,6 +218,7 @@ class Workbench:
             principal=outer.principal,
             scope=outer.scope,
             on_progress=outer.on_progress,
+            audience=outer.audience,
         )
         if len(chain := call.chain) > MOST_CALLS_DEEP:
             raise ChainTooDeep([link.ref for link in chain])
@@ -215,7 +241,7 @@ class Workbench:
         home = toolbox.servers.get(outer.ref.server)
         server = home if home is not None and name in home.tools else toolbox.find(name)
         if server is None and not toolbox.opened:  # its server may be on its way
-            await toolbox.open()
+            await toolbox.open(audience=outer.audience)
             server = toolbox.find(name)
         if server is None:
             raise NameNotFound(name, outer.ref)
@@ -246,6 +272,7 @@ class Workbench:
 
     async def close(self) -> None:
         """End every connection and every process."""
+        self.eras.close()
         for farewell in self._farewells:
             farewell.cancel()
         await asyncio.gather(*(server.close() for server in self._servers()))
@@ -362,7 +389,7 @@ class Workbench:
         if not toolbox.usable:
             if not (toolbox.config.open_on_use or ref in self.shown):
                 raise ToolboxNotOpen(ref.toolbox)
-            toolbox.open_in_background()
+            toolbox.open_in_background(call.audience)
         server = toolbox.servers.get(ref.server)
         if server is None:
             raise ServerNotFound(ref.server, ref.toolbox)

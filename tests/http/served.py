@@ -247,8 +247,13 @@ class Served:
     def use(self, ref: str, arguments: Mapping[str, Any] | None = None) -> Any:
         return self.call("use_tool", invocation(ref, arguments))
 
-    def session(self, version: str = "2025-11-25", headers: Mapping[str, str] | None = None) -> Session:
-        return Session(self, version, headers or {})
+    def session(
+        self,
+        version: str = "2025-11-25",
+        headers: Mapping[str, str] | None = None,
+        capabilities: Mapping[str, Any] | None = None,
+    ) -> Session:
+        return Session(self, version, headers or {}, capabilities=capabilities)
 
     def wait_for(self, what: str, patience: float = PATIENCE) -> None:
         """Until it has said so on stderr."""
@@ -280,11 +285,18 @@ class Served:
 class Session:
     """A client up to 2025-11-25."""
 
-    def __init__(self, served: Served, version: str, headers: Mapping[str, str], path: str = "/mcp") -> None:
+    def __init__(
+        self,
+        served: Served,
+        version: str,
+        headers: Mapping[str, str],
+        path: str = "/mcp",
+        capabilities: Mapping[str, Any] | None = None,
+    ) -> None:
         self._served = served
         self._path = path
         who = {"name": "raw", "version": "1"}
-        params = {"protocolVersion": version, "capabilities": {}, "clientInfo": who}
+        params = {"protocolVersion": version, "capabilities": capabilities or {}, "clientInfo": who}
         body = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
         answer = served.request("POST", path, body, headers)
         assert answer.status == 200, answer.body
@@ -301,6 +313,11 @@ class Session:
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> Answer:
         body = {"jsonrpc": "2.0", "method": method, "params": params or {}}
+        return self._served.request("POST", self._path, body, self.headers)
+
+    def reply(self, asked: Mapping[str, Any], result: object) -> Answer:
+        """Answer a request of the server."""
+        body = {"jsonrpc": "2.0", "id": asked["id"], "result": result}
         return self._served.request("POST", self._path, body, self.headers)
 
     def listen(self, last_event_id: str | None = None) -> Live:
@@ -321,7 +338,8 @@ def modern_body(method: str, params: Mapping[str, Any] | None = None, id: object
 def modern_headers(
     method: str, params: Mapping[str, Any] | None = None, changed: Mapping[str, str | None] | None = None
 ) -> dict[str, str | None]:
-    name = (params or {}).get("name") or (params or {}).get("uri")
+    given = params or {}
+    name = given.get("name") or given.get("uri") or given.get("taskId")
     return {
         "MCP-Protocol-Version": MODERN,
         "Mcp-Method": method,

@@ -32,6 +32,8 @@ def test_discovery_tells_who_and_what_we_are(served: Served) -> None:
         "resources": {"subscribe": True, "listChanged": True},
         "prompts": {"listChanged": True},
         "completions": {},
+        "logging": {},
+        "extensions": {"io.modelcontextprotocol/tasks": {}},
     }
     assert result["_meta"][PREFIX + "serverInfo"]["name"] == "mcp-workbench"
     assert "## Available Toolboxes" in result["instructions"]

@@ -7,7 +7,7 @@ import contextlib
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import uvicorn
@@ -101,7 +101,7 @@ class Legacy:
             await self._app(scope, receive, send)
 
 
-def app(kind: Kind) -> ASGIApp:
+def app(kind: Kind, build: Callable[[], MCPServer[Any]]) -> ASGIApp:
     if kind == "sse":
         return build().sse_app()
     resumable = {"event_store": Events(), "retry_interval": 100} if kind == "legacy-resumable" else {}
@@ -110,12 +110,14 @@ def app(kind: Kind) -> ASGIApp:
 
 
 @contextlib.contextmanager
-def running(kind: Kind, port: int = 0) -> Iterator[tuple[str, int]]:
+def running(
+    kind: Kind, port: int = 0, build: Callable[[], MCPServer[Any]] = build
+) -> Iterator[tuple[str, int]]:
     """Its URL and port."""
     listener = socket.create_server(("127.0.0.1", port), backlog=64)
     port = listener.getsockname()[1]
     server = uvicorn.Server(
-        uvicorn.Config(app(kind), log_level="critical", timeout_graceful_shutdown=1, ws="none")
+        uvicorn.Config(app(kind, build), log_level="critical", timeout_graceful_shutdown=1, ws="none")
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

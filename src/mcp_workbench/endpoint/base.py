@@ -16,8 +16,9 @@ from msgspec import Raw
 from ..errors import ConnectFailed, RpcError, Unanswered
 from ..names import ResourceRef, Scope, ToolRef
 from ..progress import Notify, ProgressRelay
-from ..protocol import revisions
+from ..protocol import revisions, tasks
 from ..protocol.about import About
+from ..protocol.audience import Audience, declaration
 from ..protocol.results import Result
 from ..servers.base import Server
 from ..servers.call import Call
@@ -34,9 +35,10 @@ from ..wire.messages import (
 from ..workbench import Workbench
 from .introduction import SERVER_INFO, discovered, initialized, modern_members
 from .offers import Ambiguous, Offers
-from .question import Client, Question
+from .question import Client, Question, read_level
 from .relay import LISTS, NO_RESOURCE, pass_on
 from .subscription import Subscription, Wishes
+from .tasks import TaskRelay
 
 
 class Endpoint(ABC):
@@ -49,6 +51,7 @@ class Endpoint(ABC):
         self._info = SERVER_INFO
         self._subscriptions: set[Subscription] = set()
         self._offers = Offers(self._servers, addressed=addressed)
+        self._tasks = TaskRelay(workbench.eras, self._server, workbench.config.secrets)
         self._chores: set[asyncio.Task[None]] = set()
         self._stop = [workbench.on_change(self._changed), workbench.on_notice(self._heard)]
 
@@ -67,6 +70,15 @@ class Endpoint(ABC):
     @abstractmethod
     def _servers(self, scope: Scope) -> Sequence[Server]:
         """Those that a caller can use now."""
+
+    def _server(self, toolbox: str, name: str, scope: Scope) -> Server | None:
+        """One that a caller may know of, whether it can be used by now or not."""
+        found = self.workbench.seen(scope).get(toolbox)
+        return found.servers.get(name) if found is not None else None
+
+    def _sole(self, scope: Scope) -> Server | None:
+        """The one server that there is, where everything is to be as that one says it."""
+        return None
 
     @abstractmethod
     def _changed(self) -> None:
@@ -87,8 +99,12 @@ class Endpoint(ABC):
     def client_of(self, question: Question) -> Client:
         """Who a client is from its `initialize` on."""
         params = question.params
-        version = revisions.agreed(params.protocol_version)
-        return msgspec.structs.replace(question.client, name=params.client_info.name, version=version)
+        return msgspec.structs.replace(
+            question.client,
+            name=params.client_info.name,
+            version=revisions.agreed(params.protocol_version),
+            declared=declaration(params.capabilities, modern=False),
+        )
 
     # Who hears of changes
 
@@ -100,6 +116,8 @@ class Endpoint(ABC):
         """Tell a modern client what it wishes to hear of, as far as that can be had. Raises RpcError."""
         about = await self._about(question)
         wishes = subscription.wishes
+        if wishes.tasks and not tasks.understands(question.capabilities):
+            raise tasks.undeclared()
         granted = Wishes(
             tools=wishes.tools and about.can("tools", "listChanged"),
             prompts=wishes.prompts and about.can("prompts", "listChanged"),
@@ -110,6 +128,10 @@ class Endpoint(ABC):
                 with contextlib.suppress(RpcError):
                     await self._watch(question, subscription, uri)
                     granted.uris.append(uri)
+            for id in wishes.tasks:
+                with contextlib.suppress(RpcError):
+                    await self._tasks.follow(question, subscription, id, self._sole(question.client.scope))
+                    granted.tasks.append(id)
         except asyncio.CancelledError:
             self.unsubscribe(subscription)
             raise
@@ -122,6 +144,7 @@ class Endpoint(ABC):
         self._subscriptions.discard(subscription)
         for ref in list(subscription.watched):
             self._unwatch(subscription, ref)
+        self._tasks.unfollow(subscription)
 
     async def _watch(self, question: Question, subscription: Subscription, uri: str) -> None:
         """Raises RpcError."""
@@ -149,10 +172,16 @@ class Endpoint(ABC):
                 task.add_done_callback(self._chores.discard)
 
     def _heard(self, server: Server, method: str, params: Raw) -> None:
-        if server not in self._servers(None):
-            return
         toolbox = server.config.toolbox
         hearers = [each for each in self._subscriptions if each.scope is None or toolbox in each.scope]
+        if method in (tasks.STATUS, tasks.OLDER_STATUS):
+            self._tasks.hear(server, method, params, hearers)
+            return
+        if method == tasks.PROGRESS:
+            self._tasks.progressed(server, params, hearers)
+            return
+        if server not in self._servers(None):
+            return
         if method == "notifications/resources/updated":
             with contextlib.suppress(KeyError, msgspec.DecodeError):
                 uri = msgspec.json.decode(members(bytes(params))["uri"], type=str)
@@ -187,19 +216,30 @@ class Endpoint(ABC):
             principal=client.principal,
             scope=client.scope,
             listed=listed,
+            audience=question.audience,
         )
         if params.input_responses:
             call.extra += (b',"inputResponses":', params.input_responses)
         if params.request_state:
             call.extra += (b',"requestState":', params.request_state)
+        if client.modern and (client.declared or question.level is not None or params.request_state):
+            call.audience = question.visitor(notify)
+        sole = self._sole(client.scope) if params.task else None
+        as_task = sole is not None and not (client.modern or sole.modern)
+        if as_task:
+            call.extra += (b',"task":', params.task)
         if not question.progress_token:
-            return await self.workbench.call(call)
-        relay = ProgressRelay(question.progress_token, notify)
-        call.on_progress = relay.tell
-        try:
-            return await self.workbench.call(call)
-        finally:
-            relay.flush()
+            result = await self.workbench.call(call)
+        else:
+            relay = ProgressRelay(question.progress_token, notify)
+            call.on_progress = relay.tell
+            try:
+                result = await self.workbench.call(call)
+            finally:
+                relay.flush()
+        if as_task or result.is_task:
+            return self._tasks.begun(question, call, result, self._sole(client.scope))
+        return result
 
     # Resources, prompts, completions
 
@@ -213,7 +253,7 @@ class Endpoint(ABC):
                 return (self._listed(question, kind, await self._offers.list(kind, scope)),)
             case "resources/read":
                 server, uri = await self._resource(question, _required(params.uri, "uri"))
-                return await pass_on(question, server, notify, uri=uri)
+                return await pass_on(self.workbench.eras, question, server, notify, uri=uri)
             case "resources/subscribe" if question.subscription is not None and legacy:
                 await self._watch(question, question.subscription, _required(params.uri, "uri"))
                 return (EMPTY_OBJECT,)
@@ -225,7 +265,7 @@ class Endpoint(ABC):
                 return (EMPTY_OBJECT,)
             case "prompts/get":
                 server, name = await self._prompt(question, _required(params.name, "name"))
-                return await pass_on(question, server, notify, name=name)
+                return await pass_on(self.workbench.eras, question, server, notify, name=name)
             case "completion/complete":
                 return await self._complete(question, notify)
             case _:
@@ -241,7 +281,7 @@ class Endpoint(ABC):
             found = await self._found(self._offers.template(uri, question.client.scope), question, uri)
             server, template = found
             own = Raw(with_member(bytes(question.members["ref"]), "uri", encode(template)))
-        return await pass_on(question, server, notify, ref=own)
+        return await pass_on(self.workbench.eras, question, server, notify, ref=own)
 
     async def _prompt(self, question: Question, name: str) -> tuple[Server, str]:
         found = await self._offers.prompt(name, question.client.scope)
@@ -265,6 +305,16 @@ class Endpoint(ABC):
             code = INVALID_PARAMS if question.client.modern else NO_RESOURCE
             raise RpcError(code, "Resource not found", encode({"uri": uri}))
         return found
+
+    # Log messages
+
+    def _set_level(self, question: Question) -> bytes:
+        """From now on a legacy client hears log messages from this level on. Raises RpcError."""
+        level = read_level(question.params.level)
+        home = question.audience.home if question.audience is not None else None
+        if isinstance(home, Audience):
+            home.level = level
+        return EMPTY_OBJECT
 
     # Results
 

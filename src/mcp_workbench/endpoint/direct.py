@@ -8,6 +8,7 @@ from ..errors import CallFailed, RpcError, ToolError, ToolNotFound
 from ..metatools import error_result
 from ..names import Scope, ToolRef
 from ..progress import Notify
+from ..protocol import tasks
 from ..protocol.about import About
 from ..servers.base import TOOLS_CHANGED, Server
 from ..toolbox import Toolbox
@@ -20,7 +21,7 @@ from .merged import Merged, Origin
 from .question import Question
 from .relay import RELAYED, pass_on
 
-_DECLARED = ("tools", "resources", "prompts", "completions")
+_DECLARED = ("tools", "resources", "prompts", "completions", "logging")
 """The capabilities of servers that reach our clients."""
 
 _SEVERAL = {
@@ -28,6 +29,7 @@ _SEVERAL = {
     "resources": b'{"subscribe":true,"listChanged":true}',
     "prompts": b'{"listChanged":true}',
     "completions": EMPTY_OBJECT,
+    "logging": EMPTY_OBJECT,
 }
 """What is declared where one of several servers has such a thing."""
 
@@ -63,6 +65,12 @@ class DirectEndpoint(Endpoint):
                 return (self._discovered(question, await self._about(question)),)
             case method if method in RELAYED:
                 return await self._relayed(question, notify)
+            case "logging/setLevel" if not question.client.modern:
+                if not any(server.about.can("logging") for server in self._servers(question.client.scope)):
+                    raise unknown_method(question)
+                return (self._set_level(question),)
+            case method if method in tasks.METHODS | tasks.OLDER_METHODS:
+                return await self._about_tasks(question, notify)
             case _:
                 raise unknown_method(question)
 
@@ -71,7 +79,8 @@ class DirectEndpoint(Endpoint):
     async def _open(self, question: Question) -> Toolbox:
         """Open, with whatever can be had of it now. Raises RpcError."""
         try:
-            toolbox = await self.workbench.open(self._name, question.client.scope)
+            audience = question.visitor(_untold) if question.client.modern else question.audience
+            toolbox = await self.workbench.open(self._name, question.client.scope, audience=audience)
         except ToolError as error:
             raise RpcError(INTERNAL_ERROR, str(error)) from None
         only = _only(toolbox)
@@ -90,6 +99,10 @@ class DirectEndpoint(Endpoint):
         if (only := _only(toolbox)) is not None:
             said = only.about
             declared = {key: said.capabilities[key] for key in _DECLARED if key in said.capabilities}
+            if not (question.client.modern or only.modern) and "tasks" in said.capabilities:
+                declared["tasks"] = said.capabilities["tasks"]
+            if question.client.modern and (extension := said.extension(tasks.EXTENSION)) is not None:
+                declared["extensions"] = Raw(encode({tasks.EXTENSION: extension}))
             return About(declared, instructions=said.instructions)
         servers = [server for server in toolbox.servers.values() if server.listed]
         parts = [
@@ -101,11 +114,21 @@ class DirectEndpoint(Endpoint):
             key: Raw(_SEVERAL[key]) for key in _DECLARED if any(server.about.can(key) for server in servers)
         }
         declared["tools"] = Raw(_SEVERAL["tools"])
+        know_tasks = any(server.about.extension(tasks.EXTENSION) is not None for server in servers)
+        if question.client.modern and know_tasks:
+            declared["extensions"] = tasks.DECLARATION
         return About(declared, instructions="\n\n".join([*parts, *toolbox.failures]) or None)
 
     def _servers(self, scope: Scope) -> list[Server]:
         toolbox = self.workbench.seen(scope).get(self._name)
         return list(toolbox.servers.values()) if toolbox is not None else []
+
+    def _server(self, toolbox: str, name: str, scope: Scope) -> Server | None:
+        return super()._server(toolbox, name, scope) if toolbox == self._name else None
+
+    def _sole(self, scope: Scope) -> Server | None:
+        toolbox = self.workbench.seen(scope).get(self._name)
+        return _only(toolbox) if toolbox is not None else None
 
     # Resources, prompts, completions
 
@@ -113,11 +136,23 @@ class DirectEndpoint(Endpoint):
         only = _only(await self._opened(question))
         if only is None or question.method in ("resources/subscribe", "resources/unsubscribe"):
             return await self._relay(question, notify)
-        return await pass_on(question, only, notify)
+        return await pass_on(self.workbench.eras, question, only, notify)
 
     async def _resource(self, question: Question, uri: str) -> tuple[Server, str]:
         only = _only(await self._opened(question))
         return (only, uri) if only is not None else await super()._resource(question, uri)
+
+    # Tasks
+
+    async def _about_tasks(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+        """Clients know the tasks of their own era alone, and those of the experiment are one server's."""
+        only = _only(await self._opened(question))
+        modern = question.client.modern
+        if question.method not in (tasks.METHODS if modern else tasks.OLDER_METHODS):
+            raise unknown_method(question)
+        if only.modern != modern if only is not None else not modern:
+            raise unknown_method(question)
+        return await self._tasks.answer(question, notify, only)
 
     # Tools
 
@@ -185,6 +220,10 @@ class DirectEndpoint(Endpoint):
         if definitions != self._told:
             self._told = definitions
             self._list_changed("tools")
+
+
+def _untold(method: bytes, params: bytes) -> None:
+    """For whom a connection is opened that is told nothing by that alone."""
 
 
 def _only(toolbox: Toolbox) -> Server | None:

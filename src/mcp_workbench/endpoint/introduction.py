@@ -10,7 +10,7 @@ from .. import __version__
 from ..config import Config
 from ..errors import RpcError
 from ..names import Scope
-from ..protocol import revisions
+from ..protocol import revisions, tasks
 from ..protocol.about import About
 from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, encode
 from .question import Question
@@ -25,13 +25,15 @@ _CAPABILITIES = {
     "resources": Raw(b'{"subscribe":true,"listChanged":true}'),
     "prompts": Raw(b'{"listChanged":true}'),
     "completions": Raw(EMPTY_OBJECT),
+    "logging": Raw(EMPTY_OBJECT),
 }
 """What servers may turn out to offer is declared from the start: nothing is connected yet."""
 
 
-def introduction(config: Config, scope: Scope) -> About:
-    """Of the meta-tools, to a client that may know of these toolboxes."""
-    return About(dict(_CAPABILITIES), instructions=instructions(config, scope))
+def introduction(config: Config, scope: Scope, *, modern: bool = False) -> About:
+    """Of the meta-tools, to a client of that era that may know of these toolboxes."""
+    capabilities = {**_CAPABILITIES, "extensions": tasks.DECLARATION} if modern else dict(_CAPABILITIES)
+    return About(capabilities, instructions=instructions(config, scope))
 
 
 def instructions(config: Config, scope: Scope) -> str:

@@ -12,7 +12,7 @@ from ..errors import CallFailed, RpcError, ToolError
 from ..finder import Finder
 from ..names import Scope, ToolRef
 from ..progress import PROGRESS, Notify
-from ..protocol import revisions
+from ..protocol import revisions, tasks
 from ..protocol.about import About
 from ..protocol.results import Result
 from ..servers.base import TOOLS_CHANGED, Server
@@ -37,26 +37,28 @@ class MetaEndpoint(Endpoint):
         match question.method:
             case method if method == "tools/call" or method in RELAYED:
                 return None
+            case method if modern and method in tasks.METHODS:
+                return None
             case "tools/list":
                 tools = Raw(metatools.definitions(self.workbench, question.client.scope))
                 return self._listed(question, "tools", tools)
             case "server/discover":
-                return self._discovered(question, introduction(self.workbench.config, question.client.scope))
+                about = introduction(self.workbench.config, question.client.scope, modern=True)
+                return self._discovered(question, about)
             case "initialize" if not modern:
-                about = introduction(self.workbench.config, question.client.scope)
-                if self._shared:
-                    about.capabilities["logging"] = Raw(EMPTY_OBJECT)
-                return self._initialized(question, about)
+                return self._initialized(question, introduction(self.workbench.config, question.client.scope))
             case "ping" if not modern:
                 return EMPTY_OBJECT
-            case "logging/setLevel" if self._shared and not modern:
-                return EMPTY_OBJECT
+            case "logging/setLevel" if not modern:
+                return self._set_level(question)
             case _:
                 raise unknown_method(question)
 
     async def later(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
         if question.method in RELAYED:
             return await self._relay(question, notify)
+        if question.method in tasks.METHODS:
+            return await self._tasks.answer(question, notify, None)
         return await self._call(question, notify)
 
     async def _call(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
@@ -74,6 +76,7 @@ class MetaEndpoint(Endpoint):
                     question.params.arguments,
                     question.client.scope,
                     _opening_progress(question, notify),
+                    question.visitor(notify) if question.client.modern else question.audience,
                 )
                 self._look_for_more()
                 self._finder.remember_soon()
@@ -109,7 +112,7 @@ class MetaEndpoint(Endpoint):
         return metatools.text_result(text)
 
     async def _about(self, question: Question) -> About:
-        return introduction(self.workbench.config, question.client.scope)
+        return introduction(self.workbench.config, question.client.scope, modern=question.client.modern)
 
     def _servers(self, scope: Scope) -> list[Server]:
         return [

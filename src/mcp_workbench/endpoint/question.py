@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -10,8 +11,13 @@ from msgspec import Raw
 from ..errors import RpcError
 from ..names import Scope
 from ..protocol import revisions
+from ..protocol.audience import LEVELS, NOTHING, Audience, declaration
 from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, NULL, encode, members
 from .subscription import Subscription, Wishes
+
+if TYPE_CHECKING:  # neither is needed for a first answer
+    from ..progress import Notify
+    from ..servers.visitor import Visitor
 
 
 class Client(msgspec.Struct, frozen=True):
@@ -21,6 +27,8 @@ class Client(msgspec.Struct, frozen=True):
     version: str
     principal: str | None = None
     scope: Scope = None
+    declared: bytes = NOTHING
+    """What it can be asked."""
 
     @property
     def modern(self) -> bool:
@@ -40,6 +48,7 @@ class _Meta(msgspec.Struct):
     capabilities: Raw = msgspec.field(name=revisions.CLIENT_CAPABILITIES, default=Raw())
     info: _Info = msgspec.field(name=revisions.CLIENT_INFO, default_factory=_Info)
     progress_token: Raw = msgspec.field(name="progressToken", default=Raw())
+    level: Raw = msgspec.field(name=revisions.LOG_LEVEL, default=Raw())
 
 
 class _Ref(msgspec.Struct):
@@ -57,11 +66,16 @@ class _Params(msgspec.Struct):
     uri: str | None = None
     arguments: Raw = Raw(EMPTY_OBJECT)
     cursor: str | None = None
+    task_id: str | None = msgspec.field(name="taskId", default=None)
+    task: Raw = Raw()
+    """What a legacy client wants of a call that is to be a task."""
     ref: _Ref = msgspec.field(default_factory=_Ref)
     input_responses: Raw = msgspec.field(name="inputResponses", default=Raw())
     request_state: Raw = msgspec.field(name="requestState", default=Raw())
     protocol_version: str | None = msgspec.field(name="protocolVersion", default=None)
     client_info: _Info = msgspec.field(name="clientInfo", default_factory=_Info)
+    capabilities: Raw = Raw()
+    level: Raw = Raw()
     notifications: Wishes = msgspec.field(default_factory=Wishes)
 
 
@@ -69,10 +83,32 @@ _decode_params = msgspec.json.Decoder(_Params).decode
 _decode_meta = msgspec.json.Decoder(_Meta).decode
 
 
+def read_level(raw: Raw) -> str:
+    """The name of a log level. Raises RpcError."""
+    try:
+        level = msgspec.json.decode(raw, type=str)
+    except (msgspec.DecodeError, RecursionError):
+        level = ""
+    if level not in LEVELS:
+        raise RpcError(INVALID_PARAMS, f"Invalid params: the log levels are {', '.join(LEVELS)}")
+    return level
+
+
 class Question:
     """A request, read: its method, its parameters and who asks."""
 
-    __slots__ = ("_declared", "client", "method", "params", "progress_token", "raw", "subscription")
+    __slots__ = (
+        "_declared",
+        "audience",
+        "capabilities",
+        "client",
+        "level",
+        "method",
+        "params",
+        "progress_token",
+        "raw",
+        "subscription",
+    )
 
     def __init__(
         self,
@@ -82,18 +118,25 @@ class Question:
         *,
         declared: str | None = None,
         subscription: Subscription | None = None,
+        audience: Audience | None = None,
     ) -> None:
         """`client` is the connection's, and stands unless the request speaks for itself. Raises RpcError.
 
         `declared` is the revision that a modern request came with, outside of itself; it must name the same.
-        `subscription` is that of a legacy client, which hears what it subscribes to.
+        `subscription` is that of a legacy client, which hears what it subscribes to; `audience` the same
+        client as servers may ask it. A modern one has none before it is known who tells it things.
         """
         self.method = method
         self.raw = params
         self.subscription = subscription
+        self.audience = audience
         self.client = client
+        self.level: str | None = None
+        """From which on a modern client wants to hear log messages about this request."""
         self._declared = declared
         self.progress_token = b""
+        self.capabilities = Raw()
+        """What a modern request declares that its client can do."""
         try:
             self.params = _decode_params(params) if params else _Params()
             self._read_meta()
@@ -105,9 +148,24 @@ class Question:
     def _read_meta(self) -> None:
         if self.params.meta or self._declared is not None:
             own = self.method != "initialize"
-            self.client, self.progress_token = read_meta(
-                self.params.meta or EMPTY_OBJECT, self.client, own=own, declared=self._declared
-            )
+            said = read_meta(self.params.meta or EMPTY_OBJECT, self.client, own=own, declared=self._declared)
+            self.client, self.progress_token, self.level, self.capabilities = said
+            if self.client.modern:
+                self.audience = None
+
+    def visitor(self, notify: Notify) -> Visitor:
+        """The audience of a modern client, which is told things through `notify`."""
+        from ..servers.visitor import Visitor
+
+        client, params = self.client, self.params
+        return Visitor(
+            client.declared,
+            self.level,
+            client.principal,
+            notify,
+            responses=params.input_responses,
+            state=params.request_state,
+        )
 
     @property
     def members(self) -> dict[str, Raw]:
@@ -128,17 +186,28 @@ class Question:
         self.params.name = json.loads(name)
 
 
-def read_meta(
-    raw: Raw | bytes, client: Client, *, own: bool = True, declared: str | None = None
-) -> tuple[Client, bytes]:
-    """Who asks, and the token that progress is wanted under, by a request's `_meta`.
+class Said(NamedTuple):
+    """What the `_meta` of a request says."""
+
+    client: Client
+    """Who asks."""
+    token: bytes = b""
+    """That progress is wanted under."""
+    level: str | None = None
+    """From which on a modern client wants to hear log messages."""
+    capabilities: Raw = Raw()
+    """What a modern client can do."""
+
+
+def read_meta(raw: Raw | bytes, client: Client, *, own: bool = True, declared: str | None = None) -> Said:
+    """Read a request's `_meta`, as of one that comes from this client.
 
     It may speak for itself (`own`), and must where a revision was `declared`. Raises RpcError or DecodeError.
     """
     meta = _decode_meta(raw)
     token = bytes(meta.progress_token)
     if declared is None and not (meta.version and own):
-        return client, token
+        return Said(client, token)
     if not meta.version:
         raise RpcError(INVALID_PARAMS, f"Invalid params: _meta needs {revisions.VERSION}")
     try:
@@ -155,4 +224,8 @@ def read_meta(
     if not revisions.is_modern(version):
         data = {"supported": revisions.MODERN, "requested": version}
         raise RpcError(revisions.UNSUPPORTED_VERSION, "Unsupported protocol version", encode(data))
-    return msgspec.structs.replace(client, name=meta.info.name, version=version), token
+    level = read_level(meta.level) if meta.level else None
+    can_be_asked = len(bytes(meta.capabilities)) > 2
+    asking = declaration(meta.capabilities, modern=True) if can_be_asked else NOTHING
+    client = msgspec.structs.replace(client, name=meta.info.name, version=version, declared=asking)
+    return Said(client, token, level, meta.capabilities)

@@ -9,6 +9,7 @@ from ..progress import Notify, ProgressRelay
 from ..protocol.results import relayed
 from ..protocol.session import Asked
 from ..servers.base import Server
+from ..servers.eras import Eras
 from ..wire.lines import Piece
 from ..wire.messages import INTERNAL_ERROR, INVALID_PARAMS, encode
 from .question import Question
@@ -33,11 +34,14 @@ RELAYED = frozenset(
 KEPT = frozenset((*LISTS, "resources/read"))
 """Methods whose results a modern client may keep for a while."""
 
+PATIENT = frozenset(("tasks/result",))
+"""Methods whose results come when something is done."""
+
 NO_RESOURCE = -32002
 
 
 async def pass_on(
-    question: Question, server: Server, notify: Notify, **replaced: object
+    eras: Eras, question: Question, server: Server, notify: Notify, **replaced: object
 ) -> tuple[Piece, ...]:
     """The server's own answer to a question; `replaced` are parameters that it knows by other names.
 
@@ -45,12 +49,13 @@ async def pass_on(
     """
     params = question.members
     params |= {name: Raw(encode(value)) for name, value in replaced.items()}
-    asked = Asked(question.method, params)
+    audience = question.visitor(notify) if question.client.modern else question.audience
+    asked = Asked(question.method, params, audience=audience, patient=question.method in PATIENT)
     relay = ProgressRelay(question.progress_token, notify) if question.progress_token else None
     if relay is not None:
         asked.on_progress = relay.tell
     try:
-        raw = await server.ask(asked)
+        raw = await eras.ask(server, asked)
         return relayed(raw, modern=question.client.modern, kept=question.method in KEPT)
     except (ConnectFailed, Unanswered) as failure:
         raise RpcError(INTERNAL_ERROR, failure.reason) from None

@@ -81,6 +81,14 @@ class Exchange:
         if self._task is not None:
             self._task.cancel()
 
+    def put(self, *message: Piece) -> bool:
+        """Say something on the way to the answer; false where there is no stream to say it on."""
+        if not self._may_stream or self._task is None:
+            return False
+        self._begin()
+        self._stream.put(*message)
+        return True
+
     def abandoned(self, now: float, patience: float) -> bool:
         """Whether the client left a stream that it could come back to, and has not for so many seconds."""
         return self._feeding is not None and not self._stream.read and now - self._stream.left > patience

@@ -28,7 +28,7 @@ class _Cancelled(msgspec.Struct):
 class Legacy:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self.sessions = Sessions(lambda session: endpoint.unsubscribe(session.subscription))
+        self.sessions = Sessions(self._ended)
 
     async def post(self, request: Request, message: Message, caller: Caller) -> None:
         if message.method == "initialize" and message.id:
@@ -91,11 +91,19 @@ class Legacy:
         stranger = Client("unknown", revisions.LEGACY[-1], caller.name, caller.scope)
         try:
             question = Question("initialize", message.params, stranger)
-            result = await self._endpoint.answer(question, _unheard)
         except RpcError as error:
             await request.fail(error, message.id)
             return
+        # Servers may be connected to answer this, and then for this client.
         session = self.sessions.start(self._endpoint.client_of(question), caller)
+        question.audience = session.audience
+        try:
+            with _at_work(session):
+                result = await self._endpoint.answer(question, _unheard)
+        except RpcError as error:
+            self.sessions.end(session)
+            await request.fail(error, message.id)
+            return
         self._endpoint.subscribe(session.subscription)
         headers = [(b"mcp-session-id", session.id.encode())]
         await request.answer(200, joined(messages.answer(message.id, *result)), headers=headers)
@@ -108,7 +116,11 @@ class Legacy:
 
     def _question(self, session: Session, message: Message) -> Question:
         question = Question(
-            message.method or "", message.params, session.client, subscription=session.subscription
+            message.method or "",
+            message.params,
+            session.client,
+            subscription=session.subscription,
+            audience=session.audience,
         )
         if question.client.modern:
             raise RpcError(
@@ -124,14 +136,23 @@ class Legacy:
             request, message.id, stream, on_stream=(lambda: session.keep(stream)) if session.primed else None
         )
         session.running[key] = exchange
+        question.audience = session.audience.within(exchange.put)
         try:
             await exchange.run(self._endpoint, question)
         finally:
             if session.running.get(key) is exchange:
                 del session.running[key]
 
+    def _ended(self, session: Session) -> None:
+        self._endpoint.unsubscribe(session.subscription)
+        self._endpoint.workbench.left(session.audience)
+
     def _hear(self, session: Session, message: Message) -> None:
-        if message.method == "notifications/cancelled":
+        if message.method is None:
+            session.audience.answered(message)
+        elif message.method == "notifications/roots/list_changed":
+            self._endpoint.workbench.roots_changed(session.audience)
+        elif message.method == "notifications/cancelled":
             with contextlib.suppress(msgspec.DecodeError):
                 key = bytes(msgspec.json.decode(message.params, type=_Cancelled).request_id)
                 if key in session.running:

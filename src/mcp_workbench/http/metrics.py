@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..config import Config
 from ..names import Scope, ToolRef
+from ..protocol.audience import Audience
 from ..protocol.results import Result
 from ..servers.base import Server
 from ..servers.call import Call
@@ -65,12 +66,16 @@ class MeteredWorkbench(Workbench):
                 tally.errors += failed
 
     async def open(
-        self, name: str, scope: Scope = None, on_settled: Callable[[Server], None] | None = None
+        self,
+        name: str,
+        scope: Scope = None,
+        on_settled: Callable[[Server], None] | None = None,
+        audience: Audience | None = None,
     ) -> Toolbox:
         toolbox = self.toolboxes.get(name)
         lost = self._lost(toolbox.servers.values() if toolbox is not None else [])
         try:
-            return await super().open(name, scope, on_settled)
+            return await super().open(name, scope, on_settled, audience)
         finally:
             self._found_again(lost)
 
@@ -121,6 +126,10 @@ class Metrics:
             key = (server.config.toolbox, server.config.name)
             place = _labels(toolbox=key[0], server=key[1])
             yield f"mcp_workbench_server_restarts_total{{{place}}} {bench.restarts.get(key, 0)}"
+        yield from _head("server_untied_total", "counter", "Questions and log messages of no one client.")
+        for server in servers:
+            place = _labels(toolbox=server.config.toolbox, server=server.config.name)
+            yield f"mcp_workbench_server_untied_total{{{place}}} {server.untied}"
         for name, kind, says, value in (
             ("http_received_bytes_total", "counter", "Bytes of request bodies.", self.received),
             ("http_sent_bytes_total", "counter", "Bytes of response bodies.", self.sent),

@@ -12,6 +12,7 @@ from ..endpoint.subscription import EVERYTHING, Subscription
 from .callers import Caller
 from .exchange import Exchange
 from .request import Refused
+from .respondent import Respondent
 from .streams import Stream
 
 IDLE = 30 * 60.0
@@ -47,6 +48,7 @@ class Session:
         self.own = Stream(0 if self.primed else None)
         """What is said without being asked, to whoever reads it."""
         self.subscription = Subscription(self._tell, EVERYTHING, scope=caller.scope)
+        self.audience = Respondent(client.declared, self.own)
         self._untold: set[tuple[bytes, bytes]] = set()
         self._streams: dict[int, Stream] = {0: self.own}
         self._numbers = 0
@@ -104,6 +106,7 @@ class Session:
     def end(self) -> None:
         for exchange in list(self.running.values()):
             exchange.cancel()
+        self.audience.leave()
         for stream in self._streams.values():
             stream.end()
 

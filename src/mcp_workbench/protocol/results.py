@@ -77,6 +77,11 @@ class Result:
     def needs_input(self) -> bool:
         return bytes(self._head.result_type) == b'"input_required"'
 
+    @property
+    def is_task(self) -> bool:
+        """Whether the server goes on with it, and this is where to ask for the result."""
+        return bytes(self._head.result_type) == b'"task"'
+
     def pieces(self, modern: bool) -> tuple[Piece, ...]:
         """The result as a client of that era may receive it, untouched where it can be."""
         if modern:

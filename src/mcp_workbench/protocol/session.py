@@ -12,10 +12,11 @@ from msgspec import Raw
 from .. import __version__
 from ..errors import RpcError
 from ..wire.lines import Piece
-from ..wire.messages import INVALID_PARAMS, METHOD_NOT_FOUND, encode
+from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, METHOD_NOT_FOUND, encode
 from ..wire.peer import Limit
-from . import revisions
+from . import revisions, tasks
 from .about import About
+from .audience import NOTHING, Audience, modern_capabilities
 
 Era = Literal["legacy", "modern"]
 T = TypeVar("T")
@@ -90,12 +91,15 @@ class Speaker(Protocol):
     def send(self, *line: Piece) -> None: ...
 
 
-class Asked(msgspec.Struct):
+class Asked(msgspec.Struct, eq=False):
     """A request on its way that is no call of a tool: its method, and its parameters as they were written."""
 
     method: str
     params: dict[str, Raw] = {}
     on_progress: Callable[[Raw], None] | None = None
+    audience: Audience | None = None
+    patient: bool = False
+    """Whether its answer may take as long as whoever asks is willing to wait."""
 
     @property
     def meta(self) -> Raw:
@@ -113,6 +117,7 @@ class Session:
         self.modern = revisions.is_modern(version)
         self._own_meta = _modern_meta(version) if self.modern else {}
         self._plain_meta = encode(self._own_meta)
+        self._knows_tasks = self.modern and about.extension(tasks.EXTENSION) is not None
 
     async def list_tools(self) -> tuple[list[Raw], Raw]:
         """Every page of `tools/list`, and the `_meta` of the last one."""
@@ -150,27 +155,29 @@ class Session:
         extra: tuple[Piece, ...] = (),
         on_progress: Callable[[Raw], None] | None = None,
         limit: Limit | None = None,
+        audience: Audience | None = None,
     ) -> Coroutine[Any, Any, Raw]:
         """`tools/call`, where `head` is `{"name":…,"arguments":` of the tool. The raw result.
 
         `meta` is the client's; `extra` goes in beside the arguments; `id` is one of the peer's next ones.
         """
         id = id or self.peer.next_id()
-        tail = self.call_tail(meta, id if on_progress is not None else b"")
+        tail = self.call_tail(meta, id if on_progress is not None else b"", audience)
         return self.peer.request(
             b'"tools/call"', head, arguments, *extra, tail, id=id, on_progress=on_progress, limit=limit
         )
 
-    def call_tail(self, meta: Raw, token: bytes) -> bytes:
+    def call_tail(self, meta: Raw, token: bytes, audience: Audience | None) -> bytes:
         """What follows the arguments in a `tools/call`; `token` asks for progress under it."""
-        own = self._call_meta(meta, token) if meta or token else self._plain_meta
+        said = meta or token or (self.modern and audience is not None)
+        own = self._call_meta(meta, token, audience) if said else self._plain_meta
         return b',"_meta":%b}' % own if len(own) > 2 else b"}"
 
-    async def ask(self, asked: Asked, *, limit: Limit | None = None) -> Raw:
+    async def ask(self, asked: Asked, *, id: bytes = b"", limit: Limit | None = None) -> Raw:
         """The raw result of any other request."""
-        id = self.peer.next_id()
+        id = id or self.peer.next_id()
         members = {key: value for key, value in asked.params.items() if key != "_meta"}
-        own = self._call_meta(asked.meta, id if asked.on_progress is not None else b"")
+        own = self._call_meta(asked.meta, id if asked.on_progress is not None else b"", asked.audience)
         if len(own) > 2:
             members["_meta"] = Raw(own)
         return await self.peer.request(
@@ -179,23 +186,34 @@ class Session:
 
     async def listen(self, wishes: dict[str, object]) -> None:
         """Ask a modern server to tell of changes; returns when it no longer will."""
-        params = {"_meta": self._own_meta, "notifications": wishes}
+        meta = self._own_meta
+        if "taskIds" in wishes:
+            meta = {**meta, revisions.CLIENT_CAPABILITIES: {"extensions": tasks.DECLARATION}}
+        params = {"_meta": meta, "notifications": wishes}
         await self.peer.request(b'"subscriptions/listen"', encode(params))
 
-    def _call_meta(self, meta: Raw, token: bytes) -> bytes:
+    def _call_meta(self, meta: Raw, token: bytes, audience: Audience | None) -> bytes:
         """The client's `_meta`, less what is between it and us, with what is between us and the server."""
         try:
             members = _decode_meta(meta) if meta else {}
         except (msgspec.DecodeError, RecursionError):
             members = {}
         capabilities = members.get(revisions.CLIENT_CAPABILITIES)
+        level = members.get(revisions.LOG_LEVEL)
         for key in _HOP_KEYS:
             members.pop(key, None)
         for key, value in self._own_meta.items():
             members[key] = Raw(encode(value))
-        if self.modern and capabilities is not None:
+        if self.modern:
+            if audience is not None and not audience.modern:  # whoever it is, we ask and tell them
+                capabilities = Raw(modern_capabilities(audience.declared))
+                level = Raw(encode(audience.level)) if audience.level is not None else None
             # A modern server asks through its results, which reach this very client.
-            members[revisions.CLIENT_CAPABILITIES] = capabilities
+            if capabilities is not None:
+                known = capabilities if self._knows_tasks else tasks.without_extension(capabilities)
+                members[revisions.CLIENT_CAPABILITIES] = known
+            if level is not None:
+                members[revisions.LOG_LEVEL] = level
         if token:
             members["progressToken"] = Raw(token)
         return encode(members)
@@ -218,20 +236,21 @@ def _modern_meta(version: str) -> dict[str, object]:
     }
 
 
-async def open_session(peer: Speaker, era: Era | None = None) -> Session:
+async def open_session(peer: Speaker, era: Era | None = None, declared: bytes = NOTHING) -> Session:
     """Greet the server as it likes to be greeted; `era` says how, where that is known from before.
 
+    A legacy server is told what was `declared` by whomever the connection is for.
     Raises RpcError, PeerClosed or IncompatibleServer. Sets no time limit of its own.
     """
     if era == "legacy":
-        return await _initialize(peer)
+        return await _initialize(peer, declared)
     probe = _in_background(_discover(peer, revisions.MODERN[-1]))
     try:
         await asyncio.wait({probe}, timeout=None if era == "modern" else PROBE_PATIENCE)
         if probe.done():
             session = probe.result()
-            return session or await _initialize_or_discover(peer)
-        return await _whichever_answers(peer, probe)
+            return session or await _initialize_or_discover(peer, declared)
+        return await _whichever_answers(peer, probe, declared)
     finally:
         probe.cancel()
 
@@ -243,9 +262,9 @@ def _in_background(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
     return task
 
 
-async def _whichever_answers(peer: Speaker, probe: asyncio.Task[Session | None]) -> Session:
+async def _whichever_answers(peer: Speaker, probe: asyncio.Task[Session | None], declared: bytes) -> Session:
     """Silence so far: a slow start, or a legacy server that ignores what it does not know. Ask both ways."""
-    handshake = _in_background(_initialize(peer))
+    handshake = _in_background(_initialize(peer, declared))
     try:
         await asyncio.wait({probe, handshake}, return_when=asyncio.FIRST_COMPLETED)
         if probe.done() and (session := probe.result()) is not None:
@@ -262,9 +281,9 @@ async def _whichever_answers(peer: Speaker, probe: asyncio.Task[Session | None])
         handshake.cancel()
 
 
-async def _initialize_or_discover(peer: Speaker) -> Session:
+async def _initialize_or_discover(peer: Speaker, declared: bytes) -> Session:
     try:
-        return await _initialize(peer)
+        return await _initialize(peer, declared)
     except RpcError as error:
         if error.code == revisions.UNSUPPORTED_VERSION:
             session = await _discover(peer, _common(error) or revisions.MODERN[-1])
@@ -314,8 +333,11 @@ def _speaks_legacy(error: RpcError) -> bool:
     return not supported or any(version in revisions.LEGACY for version in supported)
 
 
-async def _initialize(peer: Speaker) -> Session:
-    params = encode({"protocolVersion": revisions.LEGACY[-1], "capabilities": {}, "clientInfo": _CLIENT})
+async def _initialize(peer: Speaker, declared: bytes) -> Session:
+    capabilities = Raw(declared or EMPTY_OBJECT)
+    params = encode(
+        {"protocolVersion": revisions.LEGACY[-1], "capabilities": capabilities, "clientInfo": _CLIENT}
+    )
     try:
         raw = await peer.request(b'"initialize"', params, cancel=False)
         found = msgspec.json.decode(raw, type=_Initialized)

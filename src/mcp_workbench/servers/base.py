@@ -8,21 +8,26 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Raw
 
 from ..config import ServerConfig
 from ..errors import NOT_READ_ONLY, ConnectFailed, RpcError, Unanswered
+from ..protocol import tasks
 from ..protocol.about import About
+from ..protocol.audience import Audience
 from ..protocol.session import Asked
 from ..wire.peer import PeerClosed, Pending, TimedOut
 from .call import Call
 from .hearing import Hearing
 from .link import Link
 from .slots import Slots
+from .tasks import Tasks
 from .tool import Tool, read_tool
+
+T = TypeVar("T")
 
 TOOLS_CHANGED = "notifications/tools/list_changed"
 
@@ -79,6 +84,8 @@ class Server(ABC):
         """Tools that are there and not offered, and why."""
         self.skipped = 0
         """Lines of it that were no messages."""
+        self.untied = 0
+        """Questions and log messages of it that could not be tied to one client."""
         self.modern = False
         """The era it was found to live in when it was last connected."""
         self.about = About()
@@ -96,8 +103,12 @@ class Server(ABC):
         That its tools have changed is told when they are listed anew.
         """
         self.hearing = Hearing(self._heard, self._may_have_missed)
+        self.tasks = Tasks()
+        """Those that it works on for clients."""
         self._slots = Slots(config.limits.concurrency, config.limits.queue)
         self._connecting: asyncio.Task[None] | None = None
+        self._opener: Audience | None = None
+        """For whom it is being connected, or was: what they declared, it was told."""
         self._active = 0
         """Calls under way, waiting ones and inner ones included, and whoever waits for the connection."""
         self.asleep = False
@@ -126,6 +137,17 @@ class Server(ABC):
     async def _disconnect(self) -> None:
         """Let go of whatever `_connect` got hold of, finished or not."""
 
+    def left(self, home: object) -> None:
+        """The client of this home has gone; connections that serve it alone are of no use any more."""
+        return
+
+    async def _disconnect_all(self) -> None:
+        """Let go of all connections, where there may be several."""
+        await self._disconnect()
+
+    def _count_untied(self) -> None:
+        self.untied += 1
+
     @abstractmethod
     def _may_have_missed(self) -> None:
         """The server may have told of a change while nobody listened."""
@@ -138,11 +160,15 @@ class Server(ABC):
     def _timed_out(self, since: float) -> None:
         """A call that began at `since` (the loop's time) got no answer; the server may be past help."""
 
-    async def connect(self) -> None:
-        """Be connected, and know the tools. Raises ConnectFailed."""
+    async def connect(self, audience: Audience | None = None) -> None:
+        """Be connected, and know the tools. Raises ConnectFailed.
+
+        `audience` is for whom; whoever else comes may need a connection of their own.
+        """
         if self.connected:
             return
         if self._connecting is None:
+            self._opener = audience
             self._connecting = asyncio.create_task(self._connect_in_time())
             self._connecting.add_done_callback(self._connect_done)
         self._active += 1
@@ -165,7 +191,7 @@ class Server(ABC):
         self._active += 1
         try:
             if not self.connected:
-                await self.connect()
+                await self.connect(call.audience)
             if call.parent is not None:
                 return await self._call(tool, call)
             if not self._slots.take_at_once():
@@ -184,27 +210,30 @@ class Server(ABC):
         """
         return None
 
-    async def mend(self, begun: Begun, call: Call, problem: PeerClosed | TimedOut) -> Raw:
-        """The raw result of a call that was begun and got no reply, if there can be one after all.
+    async def mend(self, begun: Begun, call: Call, problem: RpcError | PeerClosed | TimedOut) -> Raw:
+        """The raw result of a call that was begun and got none, if there can be one after all.
 
         Raises ConnectFailed, Unanswered or RpcError.
         """
         raise NotImplementedError
 
-    def end(self) -> None:
+    def end(self, begun: Begun, call: Call) -> None:
         """A call that was begun is over."""
+        begun.link.traffic.end(call)
         self._slots.give_back()
         self._finished()
 
     async def ask(self, asked: Asked) -> Raw:
-        """The raw result of a request that is no call, in the same limits.
+        """The raw result of a request that is no call, in the same limits unless it is a patient one.
 
         Raises ConnectFailed, Unanswered or RpcError.
         """
         self._active += 1
         try:
             if not self.connected:
-                await self.connect()
+                await self.connect(asked.audience)
+            if asked.patient:
+                return await self._ask(asked)
             await self._slots.take()
             try:
                 async with asyncio.timeout(self.config.limits.timeout):
@@ -233,7 +262,13 @@ class Server(ABC):
             self._sleep.cancel()
         if self._connecting is not None:
             self._connecting.cancel()
-        await self._disconnect()
+        await self._disconnect_all()
+
+    def roots_changed(self, home: object) -> None:
+        """The client of this home has other roots than before; where the server was told that it would
+        hear of that, it does.
+        """
+        return
 
     def offer(self, definitions: list[Raw]) -> None:
         """Take over a listing."""
@@ -269,6 +304,8 @@ class Server(ABC):
         return withheld, findings
 
     def _heard(self, method: str, params: Raw) -> None:
+        if method == tasks.STATUS and (task := tasks.read_task(params)) is not None:
+            self.tasks.hear(task)
         self.on_notice(self, method, params)
 
     def _finished(self) -> None:
@@ -286,15 +323,15 @@ class Server(ABC):
 
     def _fall_asleep(self) -> None:
         """Nobody used it for a while. The listing stays, and the next call wakes it."""
-        if self.hearing.watching:
-            self._at_rest()  # somebody waits for its news; looked at again in as long a while
+        if self.hearing.watching or self.tasks.unfinished:
+            self._at_rest()  # somebody waits for its news, or its work; looked at again in as long a while
         elif not self._active and self._connecting is None and self.connected:
             self._farewell = asyncio.create_task(self._disconnect_if_unused())
 
     async def _disconnect_if_unused(self) -> None:
         if not self._active:  # a call may have come before this task got its turn
             self.asleep = True
-            await self._disconnect()
+            await self._disconnect_all()
 
     async def _connect_in_time(self) -> None:
         config = self.config
@@ -323,6 +360,17 @@ class Server(ABC):
         self._connecting = None
         if not task.cancelled():
             task.exception()  # whoever waited has it; nobody may have
+
+    async def in_all(self, work: Awaitable[T]) -> T:
+        """Work that is made of several calls, or waits for others than the server, in the time of one call.
+
+        Raises Unanswered.
+        """
+        try:
+            async with asyncio.timeout(self.config.limits.timeout):
+                return await work
+        except TimeoutError:
+            raise self._too_late(idle=False) from None
 
     async def _in_time(self, call: Call, answer: Callable[[], Awaitable[Raw]]) -> Raw:
         """What `answer` gives, for a kind of server that keeps the limits on time no other way."""

@@ -8,10 +8,11 @@ import msgspec
 from msgspec import Raw
 
 from ..names import Scope, ToolRef
+from ..protocol.audience import Audience
 from ..wire.lines import Piece
 
 
-class Call(msgspec.Struct, kw_only=True):
+class Call(msgspec.Struct, kw_only=True, eq=False):
     ref: ToolRef
     arguments: Raw | bytes
     caller: str
@@ -34,6 +35,10 @@ class Call(msgspec.Struct, kw_only=True):
     extra: tuple[Piece, ...] = ()
     """Parameters beside the arguments: the answers of a retry."""
     on_progress: Callable[[Raw], None] | None = None
+    audience: Audience | None = None
+    """Whom the server may ask and tell things, where there is somebody."""
+    token: bytes = b""
+    """What its server calls its progress by, which may go on after the answer where that is a task."""
     trace: str | None = None
     """Where a tool of ours failed; for the log alone."""
 

@@ -12,6 +12,7 @@ from ..wire.messages import EMPTY_OBJECT
 from ..wire.peer import Peer, PeerClosed
 from .processes import Process
 from .stderr import Stderr
+from .traffic import Traffic
 
 LAST_WORDS_TIME = 0.5
 """Seconds to wait for a dead process's status and the rest of its stderr."""
@@ -21,10 +22,11 @@ SIGN_OF_LIFE_TIME = 1.0
 
 
 class Link:
-    def __init__(self, process: Process, peer: Peer, stderr: Stderr) -> None:
+    def __init__(self, process: Process, peer: Peer, stderr: Stderr, traffic: Traffic) -> None:
         self.process = process
         self.peer = peer
         self.stderr = stderr
+        self.traffic = traffic
         self.session: Session | None = None
         self.cause = ""
         """Why we ended it, where we did."""
@@ -32,6 +34,15 @@ class Link:
         """While it is being found out whether it is still alive."""
         self.busy = False
         """Whether it died over a call; known when the first of those under way has failed."""
+
+    def begin(self, session: Session) -> None:
+        """The server has been greeted, and can be used."""
+        self.session = session
+        self.traffic.modern = session.modern
+
+    @property
+    def usable(self) -> bool:
+        return self.session is not None and not self.peer.closed and self.doubt is None
 
     async def epitaph(self) -> str:
         """How it ended, for an error message."""

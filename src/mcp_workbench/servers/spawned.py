@@ -14,16 +14,20 @@ from msgspec import Raw
 
 from ..config import ServerConfig
 from ..errors import RpcError, Unanswered
+from ..protocol import revisions
+from ..protocol.audience import Audience
 from ..protocol.session import Asked, Era, IncompatibleServer, Session, open_session
-from ..wire.messages import EMPTY_OBJECT, METHOD_NOT_FOUND, encode
+from ..wire.messages import EMPTY_OBJECT
 from ..wire.peer import Limit, Peer, PeerClosed, Pending, Request, TimedOut
 from .base import TOOLS_CHANGED, Begun, Server
 from .call import Call
 from .link import Link
+from .links import Links
 from .processes import Processes, StartFailed
 from .restarts import STARTS, Restarts
 from .stderr import Stderr
 from .tool import Tool
+from .traffic import Traffic
 
 RELIST_PAUSE = 0.1
 """Seconds between two listings of a server that keeps saying that its tools have changed.
@@ -56,6 +60,16 @@ class SpawnedServer(Server):
         super().__init__(config, on_change)
         self._processes = processes
         self._link: Link | None = None
+        """The first, which is listed and heard."""
+        self._links = Links(
+            config.limits.connections,
+            first=lambda: self._link,
+            reopen=self._reopen,
+            open=self._open_another,
+            let_go=self._send_away,
+        )
+        self._lives: dict[Peer, Link] = {}
+        """Every process that we have not let go, by the peer that speaks with it."""
         self._stderr: Stderr | None = None
         """Of the newest life, also when that is over."""
         self._era: Era | None = None
@@ -94,6 +108,7 @@ class SpawnedServer(Server):
 
     async def _begin(self) -> list[Raw]:
         await self._disconnect()
+        self.tasks.forget()
         try:
             session = await self._greet(self._era)
         except PeerClosed:
@@ -108,13 +123,13 @@ class SpawnedServer(Server):
         except PeerClosed:
             raise Unanswered(await self._died()) from None
         assert self._link is not None
-        self._link.session = session
+        self._link.begin(session)
         self.hearing.begin(session)
         return tools
 
     async def _greet(self, era: Era | None) -> Session:
-        self._link = link = await self._start()
-        return await open_session(link.peer, era)
+        self._link = link = await self._start(self._opener)
+        return await open_session(link.peer, era, link.traffic.declared)
 
     async def _greet_again(self) -> Session:
         """It may have died of the modern greeting; then it is given one more life, and the legacy one."""
@@ -128,7 +143,7 @@ class SpawnedServer(Server):
         except IncompatibleServer as error:
             raise Unanswered(str(error)) from None
 
-    async def _start(self) -> Link:
+    async def _start(self, audience: Audience | None) -> Link:
         now = asyncio.get_running_loop().time()
         if pause := self._restarts.wait(now):
             raise Unanswered(
@@ -143,7 +158,8 @@ class SpawnedServer(Server):
             raise Unanswered(str(error)) from None
         peer = Peer(process.stdout, process.stdin, self, max_line=self.config.limits.max_line)
         self._stderr = Stderr(process.stderr)
-        return Link(process, peer, self._stderr)
+        self._lives[peer] = link = Link(process, peer, self._stderr, Traffic(audience, self._count_untied))
+        return link
 
     async def _died(self) -> str:
         assert self._link is not None
@@ -157,7 +173,39 @@ class SpawnedServer(Server):
                 self._restarts.lasted()
             self._let_go(link)
 
+    async def _disconnect_all(self) -> None:
+        await self._links.close()
+        await self._disconnect()
+
+    async def _reopen(self, audience: Audience | None) -> None:
+        if self._connecting is None:
+            await self._disconnect()
+        await self.connect(audience)
+
+    async def _open_another(self, audience: Audience | None) -> Link:
+        """One more process, for a client that must not share one. Raises Unanswered or RpcError."""
+        link = await self._start(audience)
+        try:
+            async with asyncio.timeout(self.config.limits.connect_timeout):
+                link.begin(await open_session(link.peer, self._era, link.traffic.declared))
+        except PeerClosed:
+            raise Unanswered(await link.epitaph()) from None
+        except IncompatibleServer as error:
+            raise Unanswered(str(error)) from None
+        except TimeoutError:
+            raise Unanswered("connection timeout") from None
+        finally:
+            if link.session is None:
+                self._let_go(link)
+        self._restarts.lasted()  # one more beside the first is no new start of it
+        return link
+
+    async def _send_away(self, link: Link) -> None:
+        self._let_go(link)
+
     def _let_go(self, link: Link) -> None:
+        self._lives.pop(link.peer, None)
+        link.traffic.close()
         link.peer.close()
         if not link.process.exited.done():
             self._processes.end(link.process)
@@ -173,17 +221,27 @@ class SpawnedServer(Server):
         link = self._link
         if link is None or link.session is None or link.doubt is not None or self._limit.idle is not None:
             return None
+        audience, session, traffic = call.audience, link.session, link.traffic
+        if audience is not None and audience.modern is not session.modern:
+            return None
+        if not traffic.takes(audience) or traffic.may_need_level(audience):
+            return None
         peer = link.peer
         if peer.closed or peer.waiting > peer.max_line or not self._slots.take_at_once():
             return None
         self._active += 1
+        traffic.begin(call)
         id = peer.next_id()
-        tail = link.session.call_tail(call.meta, id if pending.on_progress is not None else b"")
+        tail = session.call_tail(call.meta, id if pending.on_progress is not None else b"", audience)
         line = (_CALL, id, _CALL_PARAMS, tool.call_head, call.arguments, tail, b"}\n")
         peer.begin(id, pending, line, self._limit)
         return Begun(self, tool, link, id, peer.heard)
 
-    async def mend(self, begun: Begun, call: Call, problem: PeerClosed | TimedOut) -> Raw:
+    async def mend(self, begun: Begun, call: Call, problem: RpcError | PeerClosed | TimedOut) -> Raw:
+        if isinstance(problem, RpcError):
+            if problem.code == revisions.URL_ELICITATION:
+                begun.link.traffic.required(problem, call.audience)
+            raise problem
         if isinstance(problem, TimedOut):
             begun.cancel()
             self._timed_out(begun.since)
@@ -197,7 +255,7 @@ class SpawnedServer(Server):
         # The limits are kept by the peer, for all its requests with one timer.
         began = asyncio.get_running_loop().time()
         try:
-            return await self._once(lambda session: self._exchange(session, tool, call))
+            return await self._once(call, lambda session: self._exchange(session, tool, call))
         except _Unread:
             return await self._call_again(tool, call)
         except TimedOut as late:
@@ -206,11 +264,11 @@ class SpawnedServer(Server):
 
     async def _call_again(self, tool: Tool, call: Call) -> Raw:
         """It was dead before it could see the call, which therefore can be made again."""
-        await self.connect()
+        await self.connect(call.audience)
         if tool.name not in self.tools:
             raise Unanswered("the server was started again and no longer offers it")
         try:
-            return await self._once(lambda session: self._exchange(session, tool, call))
+            return await self._once(call, lambda session: self._exchange(session, tool, call))
         except _Unread as unread:
             raise Unanswered(unread.reason) from None
         except TimedOut as late:
@@ -218,21 +276,35 @@ class SpawnedServer(Server):
 
     async def _ask(self, asked: Asked) -> Raw:
         try:
-            return await self._once(lambda session: session.ask(asked))
+            return await self._once(asked, lambda session: session.ask(asked))
         except _Unread:
-            await self.connect()
-        return await self._once(lambda session: session.ask(asked))
+            await self.connect(asked.audience)
+        return await self._once(asked, lambda session: session.ask(asked))
 
-    async def _once(self, exchange: Callable[[Session], Awaitable[Raw]]) -> Raw:
+    async def _once(self, errand: Call | Asked, exchange: Callable[[Session], Awaitable[Raw]]) -> Raw:
         link = self._link
         if link is None or link.session is None:
             raise Unanswered("the server is not connected")
+        audience = errand.audience
+        if not link.traffic.takes(audience) and not (audience is None and isinstance(errand, Asked)):
+            link = await self._choose(audience)
+            assert link.session is not None
         if link.peer.waiting > link.peer.max_line:
             raise Unanswered("busy: the server does not read what is sent to it; try again later")
+        traffic = link.traffic
+        traffic.begin(errand)
         try:
+            if traffic.may_need_level(audience):
+                await traffic.agree_on_level(link.session)
             return await exchange(link.session)
+        except RpcError as error:
+            if error.code == revisions.URL_ELICITATION:
+                traffic.required(error, audience)
+            raise
         except PeerClosed as end:
             raise await self._lost(link, end) from None
+        finally:
+            traffic.end(errand)
 
     async def _lost(self, link: Link, end: PeerClosed) -> Unanswered:
         """What became of a request to a process that has gone."""
@@ -243,34 +315,52 @@ class SpawnedServer(Server):
             reason += f". Its last words: {words}"
         return (_Unread if idle else Unanswered)(reason)
 
+    async def _choose(self, audience: Audience | None) -> Link:
+        """Raises Unanswered, RpcError or ConnectFailed."""
+        try:
+            async with asyncio.timeout(self.config.limits.timeout):
+                return await self._links.choose(audience)
+        except TimeoutError:
+            raise self._too_late(idle=False) from None
+
     def _timed_out(self, since: float) -> None:
-        link = self._link
-        # The loop's time stands still for a millisecond or so, hence no `<`.
-        if link is not None and link.doubt is None and link.peer.heard <= since:
-            link.doubt = self._chore(self._look_for_life(link))
+        for link in self._lives.values():
+            # The loop's time stands still for a millisecond or so, hence no `<`.
+            if link.session is not None and link.doubt is None and link.peer.heard <= since:
+                link.doubt = self._chore(self._look_for_life(link))
 
     async def _look_for_life(self, link: Link) -> None:
         """Not a word in all that time: slow, or stopped and of no use to the next call either."""
         alive = await link.is_alive()
         link.doubt = None
-        if link is self._link and not alive:
+        if not alive and link.peer in self._lives:
             link.cause = "it did not answer a ping after another call had timed out"
             self._processes.kill(link.process)
-            self._link = None
-            self._let_go(link)
+            self._gone(link)
 
     def _exchange(self, session: Session, tool: Tool, call: Call) -> Coroutine[Any, Any, Raw]:
         """Say it and hear the answer. Raises RpcError, PeerClosed or TimedOut."""
         if self._limit.idle is not None and call.on_progress is None:
             call.on_progress = _unheard  # asked for all the same: it is a sign of life
+        call.token = session.peer.next_id()
         return session.call(
             tool.call_head,
             call.arguments,
             call.meta,
+            id=call.token,
             extra=call.extra,
             on_progress=call.on_progress,
             limit=self._limit,
+            audience=call.audience,
         )
+
+    def roots_changed(self, home: object) -> None:
+        for link in self._lives.values():
+            if link.traffic.home is home and link.traffic.hears_of_roots:
+                link.peer.notify(b'"notifications/roots/list_changed"', EMPTY_OBJECT)
+
+    def left(self, home: object) -> None:
+        self._links.leave(home)
 
     def _may_have_missed(self) -> None:
         self._tools_changed()
@@ -313,37 +403,46 @@ class SpawnedServer(Server):
     # What the process says by itself
 
     def on_request(self, peer: Peer, request: Request) -> None:
+        link = self._lives.get(peer)
         if request.method == "ping":
             request.answer(EMPTY_OBJECT)
-        else:
-            request.fail(RpcError(METHOD_NOT_FOUND, "Method not found", encode(request.method)))
+        elif link is not None:
+            link.traffic.asked(request)
 
     def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
-        link = self._link
-        if method == TOOLS_CHANGED and link is not None and link.session is not None:
-            self._tools_changed()
-        elif link is not None and link.peer is peer:
+        link = self._lives.get(peer)
+        if link is None or link.traffic.heard(method, params) or link is not self._link:
+            return
+        if method != TOOLS_CHANGED:
             self.hearing.hear(method, params)
+        elif link.session is not None:
+            self._tools_changed()
 
     def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
         self.skipped += 1
 
     def on_overlong(self, peer: Peer) -> None:
-        link = self._link
-        if link is not None and link.peer is peer:
+        link = self._lives.get(peer)
+        if link is not None:
             link.cause = (
                 f"it wrote a line over limits.maxLine ({peer.max_line} bytes): ask for less or raise it"
             )
             self._processes.kill(link.process)
 
     def on_closed(self, peer: Peer) -> None:
-        link = self._link
-        if link is not None and link.peer is peer:
+        link = self._lives.get(peer)
+        if link is not None:
             # Whoever was calling is told the reason, and the next call starts it again.
+            self._gone(link)
+
+    def _gone(self, link: Link) -> None:
+        if link is self._link:
             self.hearing.end()
             if link.session is not None:
                 self._link = None
-            self._let_go(link)
+        elif self._links.remove(link):
+            self._restarts.started(asyncio.get_running_loop().time())
+        self._let_go(link)
 
 
 def _unheard(_params: Raw) -> None:

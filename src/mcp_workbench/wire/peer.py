@@ -61,7 +61,8 @@ class Receiver(Protocol):
 
     def on_request(self, peer: Peer, request: Request) -> None: ...
 
-    def on_notification(self, peer: Peer, method: str, params: Raw) -> None: ...
+    def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
+        """Progress too, where no request under way is meant by it."""
 
     def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
         """A line that is no message (`problem` says why: NotJson, NotAMessage or TooDeep)."""
@@ -375,10 +376,12 @@ class Peer:
         except (msgspec.DecodeError, RecursionError):
             return
         pending = self._pending.get(token)
-        if pending is not None:
-            pending.keep_alive(self._loop.time())
-            if pending.on_progress is not None:
-                pending.on_progress(params)
+        if pending is None:
+            self._receiver.on_notification(self, PROGRESS, params)
+            return
+        pending.keep_alive(self._loop.time())
+        if pending.on_progress is not None:
+            pending.on_progress(params)
 
     def _unreadable(self, line: Line, problem: ValueError) -> None:
         # A reply that cannot be read still ends its call: an error now is better than a time-out.

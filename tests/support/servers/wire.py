@@ -6,6 +6,7 @@ an error. Each request runs in a thread of its own, so that calls may finish in 
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
@@ -19,6 +20,9 @@ MODERN = "2026-07-28"
 Answer = Callable[[str, dict[str, Any], Any], Any]
 
 _writing = threading.Lock()
+_asked = itertools.count(1)
+_replied = threading.Condition()
+_replies: dict[Any, dict[str, Any]] = {}
 
 
 class Fault(Exception):
@@ -52,6 +56,21 @@ def notify(method: str, params: object = None) -> None:
     send(message if params is None else {**message, "params": params})
 
 
+def ask(method: str, params: object = None, *, patience: float = 10.0) -> dict[str, Any]:
+    """Ask the client something; its whole reply, or an empty one where none came."""
+    id = start_asking(method, params)
+    with _replied:
+        _replied.wait_for(lambda: id in _replies, patience)
+        return _replies.pop(id, {})
+
+
+def start_asking(method: str, params: object = None) -> str:
+    id = f"ask-{next(_asked)}"
+    message = {"jsonrpc": "2.0", "id": id, "method": method}
+    send(message if params is None else {**message, "params": params})
+    return id
+
+
 def text(said: str, **more: object) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": said}], **more}
 
@@ -76,7 +95,10 @@ def record_start() -> None:
 
 
 def serve(answer: Answer, heard: Callable[[str, dict[str, Any]], None] | None = None) -> None:
-    """Until the input ends; then leave at once, whatever still runs. `heard` is told of notifications."""
+    """Until the input ends; then leave at once, whatever still runs. `heard` is told of notifications.
+
+    Replies to what the server asked are for `ask` to find.
+    """
     record_start()
     for line in sys.stdin.buffer:
         message = json.loads(line)
@@ -84,11 +106,15 @@ def serve(answer: Answer, heard: Callable[[str, dict[str, Any]], None] | None = 
         if "id" in message and "method" in message:
             arguments = (answer, message["method"], params, message["id"])
             # The handshake is answered in order; only calls may overtake each other.
-            if message["method"] == "tools/call":
+            if message["method"] in ("tools/call", "prompts/get", "resources/read"):
                 threading.Thread(target=_respond, args=arguments, daemon=True).start()
             else:
                 _respond(*arguments)
-        elif "method" in message and heard is not None:
+        elif "method" not in message:
+            with _replied:
+                _replies[message["id"]] = message
+                _replied.notify_all()
+        elif heard is not None:
             heard(message["method"], params)
     os._exit(0)
 

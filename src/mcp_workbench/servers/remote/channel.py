@@ -20,7 +20,7 @@ from msgspec import Raw
 from ...errors import RpcError, Unanswered
 from ...wire import messages
 from ...wire.lines import Piece
-from ...wire.peer import Limit
+from ...wire.peer import Limit, Request
 from .failures import BadStatus, Cut, Refused, ServerTrouble, TooLong
 from .site import Site
 
@@ -30,9 +30,14 @@ QUOTED = 300
 
 
 class Listener(Protocol):
-    """Hears what the server says by itself. Must not raise or block."""
+    """Hears what the server says by itself. Must not raise or block.
 
-    def on_notification(self, method: str, params: Raw) -> None: ...
+    `within` is the id of the request on whose stream it was said, where it was said on one.
+    """
+
+    def on_request(self, channel: Channel, request: Request, within: bytes) -> None: ...
+
+    def on_notification(self, channel: Channel, method: str, params: Raw, within: bytes) -> None: ...
 
     def on_lost(self, channel: Channel) -> None:
         """Nothing more can be said on this channel."""
@@ -113,12 +118,12 @@ class Channel(ABC):
             if reply.done() and not reply.cancelled():
                 reply.exception()  # whoever waited may have been told something better
 
-    def _receive(self, text: bytes, expected: asyncio.Future[Raw] | None = None) -> None:
+    def _receive(self, text: bytes, expected: asyncio.Future[Raw] | None = None, within: bytes = b"") -> None:
         """Take one message, or a batch. A reply of any id is the `expected` one, where there is one."""
         text = _one_line(text)
         if text.startswith(b"["):
             for each in messages.read_batch(text) or []:
-                self._receive(each)
+                self._receive(each, within=within)
             return
         try:
             message = messages.read(text)
@@ -127,11 +132,11 @@ class Channel(ABC):
             return
         if message.method is not None:
             if message.id:
-                self._answer(message)
+                self._listener.on_request(self, self._request_of(message), within)
             elif message.method == PROGRESS:
-                self._progressed(message.params)
+                self._progressed(message.params, within)
             else:
-                self._listener.on_notification(message.method, message.params)
+                self._listener.on_notification(self, message.method, message.params, within)
             return
         pending = self._pending.get(message.key)
         reply = pending.reply if pending is not None else expected
@@ -152,20 +157,22 @@ class Channel(ABC):
             unreadable = Refused(f"the server's answer is unreadable: {problem}")
             reply.set_exception(_rpc_error(text) or unreadable)
 
-    def _progressed(self, params: Raw) -> None:
+    def _progressed(self, params: Raw, within: bytes) -> None:
         try:
             pending = self._pending.get(bytes(_decode_progress(params).token))
         except (msgspec.DecodeError, RecursionError):
             return
-        if pending is not None and pending.on_progress is not None:
+        if pending is None:
+            self._listener.on_notification(self, PROGRESS, params, within)
+        elif pending.on_progress is not None:
             pending.on_progress(params)
 
-    def _answer(self, message: messages.Message) -> None:
-        if message.method == "ping":
-            self._soon(*messages.answer(message.id, messages.EMPTY_OBJECT))
-        else:
-            unknown = RpcError(messages.METHOD_NOT_FOUND, "Method not found", messages.encode(message.method))
-            self._soon(*messages.failure(message.id, unknown))
+    def _request_of(self, message: messages.Message) -> Request:
+        def send(*line: Piece) -> None:
+            if line:
+                self._soon(*line)
+
+        return Request(send, message.id, message.method or "", message.params)
 
     # What goes out
 

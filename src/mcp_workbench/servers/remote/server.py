@@ -13,10 +13,14 @@ from msgspec import Raw
 from ...config import RemoteConfig
 from ...errors import RpcError, Unanswered
 from ...protocol import revisions
+from ...protocol.audience import Audience
 from ...protocol.session import Asked, IncompatibleServer, Session, open_session
-from ...wire.messages import EMPTY_OBJECT
+from ...wire.messages import EMPTY_OBJECT, notification
+from ...wire.peer import Request
 from ..base import TOOLS_CHANGED, Server, Tool
 from ..call import Call
+from ..links import Links
+from ..traffic import Traffic
 from .failures import BadStatus, Cut, NotReached, NotRepeated, ServerTrouble, SessionLost
 
 if TYPE_CHECKING:
@@ -44,9 +48,11 @@ class _Annotated(msgspec.Struct):
 class Link:
     """One session, and the channel that it is held on."""
 
-    def __init__(self, channel: Channel, session: Session) -> None:
+    def __init__(self, channel: Channel, session: Session, traffic: Traffic) -> None:
         self.channel = channel
         self.session = session
+        self.traffic = traffic
+        self.usable = True
 
 
 Remedy: TypeAlias = Callable[[Link], Awaitable[None]]
@@ -65,6 +71,16 @@ class RemoteServer(Server):
         self._site: Site | None = None
         self._stamps: Stamps | None = None
         self._link: Link | None = None
+        """The first, which is listed and heard."""
+        self._links = Links(
+            config.limits.connections,
+            first=lambda: self._link,
+            reopen=self._reopen,
+            open=self._open_another,
+            let_go=self._send_away,
+        )
+        self._traffic: dict[Channel, Traffic] = {}
+        """What each channel carries that we have not closed."""
         self._chores: set[asyncio.Task[None]] = set()
         self._relisting: asyncio.Task[None] | None = None
         self._stale = False
@@ -94,8 +110,6 @@ class RemoteServer(Server):
         self._link = link
         self.modern = link.session.modern
         self.about = link.session.about
-        if not link.session.modern and self.about.tells:
-            link.channel.listen()
         self.hearing.begin(link.session)
         return tools
 
@@ -118,17 +132,55 @@ class RemoteServer(Server):
         return await self._greet()
 
     async def _greet(self) -> tuple[Link, list[Raw]]:
+        self._stamps = None
+        link = await self._begin(self._opener)
+        try:
+            return link, await self._list(link.session)
+        except BaseException:
+            await self._close(link.channel, say_goodbye=False)
+            raise
+
+    async def _begin(self, audience: Audience | None) -> Link:
+        """A session of its own, in which the server may ask whatever this audience can be asked."""
         channel = self._channel()
+        traffic = self._traffic[channel] = Traffic(audience, self._count_untied)
         try:
             await channel.open()
-            session = await open_session(channel)
-            return Link(channel, session), await self._list(session)
+            # The older transport belongs to the older era; in the modern one, nobody could be asked on it.
+            era = "legacy" if self.config.transport == "sse" else None
+            session = await open_session(channel, era, traffic.declared)
         except IncompatibleServer as error:
-            await channel.close(say_goodbye=False)
+            await self._close(channel, say_goodbye=False)
             raise Unanswered(str(error)) from None
         except BaseException:
-            await channel.close(say_goodbye=False)
+            await self._close(channel, say_goodbye=False)
             raise
+        traffic.modern = session.modern
+        if not session.modern and (traffic.declared or session.about.tells or session.about.can("logging")):
+            channel.listen()
+        return Link(channel, session, traffic)
+
+    async def _reopen(self, audience: Audience | None) -> None:
+        if self._connecting is None:
+            await self._disconnect()
+        await self.connect(audience)
+
+    async def _open_another(self, audience: Audience | None) -> Link:
+        try:
+            async with asyncio.timeout(self.config.limits.connect_timeout):
+                return await self._begin(audience)
+        except TimeoutError:
+            raise Unanswered("connection timeout") from None
+
+    async def _send_away(self, link: Link) -> None:
+        link.usable = False
+        await self._close(link.channel, say_goodbye=True)
+
+    async def _close(self, channel: Channel, *, say_goodbye: bool) -> None:
+        traffic = self._traffic.pop(channel, None)
+        if traffic is not None:
+            traffic.close()
+        await channel.close(say_goodbye=say_goodbye)
 
     def _channel(self) -> Channel:
         # httpx2 is not imported before somebody needs it.
@@ -147,12 +199,15 @@ class RemoteServer(Server):
                 connections=limits.connections,
                 connect_timeout=limits.connect_timeout,
             )
-        self._site.forget_redirects()
+        if self._link is None:
+            self._site.forget_redirects()
         if config.transport == "sse":
             return SseChannel(self._site, self, max_message=limits.max_line)
-        self._stamps = Stamps()
+        stamps = Stamps()
+        if self._stamps is None:
+            self._stamps = stamps
         return StreamableChannel(
-            self._site, self, self._stamps, max_message=limits.max_line, connections=limits.connections
+            self._site, self, stamps, max_message=limits.max_line, connections=limits.connections
         )
 
     async def _disconnect(self) -> None:
@@ -161,7 +216,11 @@ class RemoteServer(Server):
             chore.cancel()
         link, self._link = self._link, None
         if link is not None:
-            await link.channel.close(say_goodbye=True)
+            await self._send_away(link)
+
+    async def _disconnect_all(self) -> None:
+        await self._links.close()
+        await self._disconnect()
 
     # Listing and calling
 
@@ -182,20 +241,28 @@ class RemoteServer(Server):
         return await self._in_time(
             call,
             lambda: self._repaired(
-                lambda link: self._exchange(link, tool, call), repeatable=_may_be_repeated(tool)
+                call,
+                lambda link, id: self._exchange(link, id, tool, call),
+                repeatable=_may_be_repeated(tool),
             ),
         )
 
     async def _ask(self, asked: Asked) -> Raw:
-        return await self._repaired(lambda link: link.session.ask(asked), repeatable=True)
+        return await self._repaired(asked, lambda link, id: link.session.ask(asked, id=id), repeatable=True)
 
-    async def _repaired(self, exchange: Callable[[Link], Awaitable[Raw]], *, repeatable: bool) -> Raw:
+    async def _repaired(
+        self,
+        errand: Call | Asked,
+        exchange: Callable[[Link, bytes], Awaitable[Raw]],
+        *,
+        repeatable: bool,
+    ) -> Raw:
         """The result of an exchange, which is made again where that is safe and likely to help."""
         tried: list[Remedy] = []
         while True:
-            link = await self._linked()
+            link = await self._linked(errand)
             try:
-                return await exchange(link)
+                return await self._carried(link, errand, exchange)
             except (Unanswered, RpcError) as failure:
                 remedy = self._remedy(failure, link, repeatable)
                 if remedy is None and isinstance(failure, Cut):
@@ -223,10 +290,8 @@ class RemoteServer(Server):
 
     async def _lost(self, link: Link) -> None:
         """The session is gone; whoever needs it next connects again."""
-        if self._link is link:
-            self._link = None
-            self.hearing.end()
-            await link.channel.close(say_goodbye=False)
+        self.on_lost(link.channel)
+        await self._close(link.channel, say_goodbye=False)
 
     async def _list_again(self, link: Link) -> None:
         """The tool's schema has changed, and with it the headers that repeat its arguments."""
@@ -235,32 +300,89 @@ class RemoteServer(Server):
     async def _as_before(self, link: Link) -> None:
         return
 
-    async def _linked(self) -> Link:
-        """Raises ConnectFailed."""
+    async def _linked(self, errand: Call | Asked) -> Link:
+        """Raises ConnectFailed, or what opening another one does."""
+        audience = errand.audience
         while self._link is None:
-            await self.connect()
-        return self._link
+            await self.connect(audience)
+        link = self._link
+        if link.traffic.takes(audience) or (audience is None and isinstance(errand, Asked)):
+            return link
+        return await self._links.choose(audience)
 
-    async def _exchange(self, link: Link, tool: Tool, call: Call) -> Raw:
+    async def _carried(
+        self, link: Link, errand: Call | Asked, exchange: Callable[[Link, bytes], Awaitable[Raw]]
+    ) -> Raw:
+        """The result of an exchange on this link, during which the server may ask and tell things."""
+        id = link.channel.next_id()
+        traffic, audience = link.traffic, errand.audience
+        traffic.begin(errand, id)
+        try:
+            if traffic.may_need_level(audience):
+                await traffic.agree_on_level(link.session)
+            return await exchange(link, id)
+        except RpcError as error:
+            if error.code == revisions.URL_ELICITATION:
+                traffic.required(error, audience)
+            raise
+        finally:
+            traffic.end(errand, id)
+
+    async def _exchange(self, link: Link, id: bytes, tool: Tool, call: Call) -> Raw:
+        call.token = id
         return await link.session.call(
-            tool.call_head, call.arguments, call.meta, extra=call.extra, on_progress=call.on_progress
+            tool.call_head,
+            call.arguments,
+            call.meta,
+            id=id,
+            extra=call.extra,
+            on_progress=call.on_progress,
+            audience=call.audience,
         )
+
+    def roots_changed(self, home: object) -> None:
+        for channel, traffic in self._traffic.items():
+            if traffic.home is home and traffic.hears_of_roots:
+                channel.send(*notification(b'"notifications/roots/list_changed"', EMPTY_OBJECT))
+
+    def left(self, home: object) -> None:
+        self._links.leave(home)
 
     # What the server says by itself
 
-    def on_notification(self, method: str, params: Raw) -> None:
-        if method == TOOLS_CHANGED:
-            if self._link is not None:
-                self._announced = True
-                self._tools_changed()
-        else:
+    def on_request(self, channel: Channel, request: Request, within: bytes) -> None:
+        traffic = self._traffic.get(channel)
+        if request.method == "ping":
+            request.answer(EMPTY_OBJECT)
+        elif traffic is not None:
+            traffic.asked(request, within)
+
+    def on_notification(self, channel: Channel, method: str, params: Raw, within: bytes) -> None:
+        traffic = self._traffic.get(channel)
+        if traffic is not None and traffic.heard(method, params, within):
+            return
+        link = self._link
+        if link is not None and link.channel is not channel:
+            return  # of one that is neither listed nor heard
+        if method != TOOLS_CHANGED:
             self.hearing.hear(method, params)
+        elif link is not None:
+            self._announced = True
+            self._tools_changed()
 
     def on_lost(self, channel: Channel) -> None:
+        if (traffic := self._traffic.pop(channel, None)) is not None:
+            traffic.close()
         link = self._link
         if link is not None and link.channel is channel:
+            link.usable = False
             self._link = None
             self.hearing.end()
+        for other in self._links:
+            if other.channel is channel:
+                other.usable = False
+                self._links.remove(other)
+                break
 
     def _may_have_missed(self) -> None:
         self._tools_changed()

@@ -46,6 +46,8 @@ class _Initialized(msgspec.Struct):
 class _Place(msgspec.Struct):
     """How far a stream was read."""
 
+    of: bytes = b""
+    """The request that it answers, where it does."""
     last_id: str | None = None
     retry: float = DEFAULT_RETRY
 
@@ -82,7 +84,7 @@ class StreamableChannel(Channel):
         async with self._places if method == CALL else contextlib.nullcontext():
             with self._waiting(id, on_progress) as reply:
                 try:
-                    await self._exchange(body, stamped, reply)
+                    await self._exchange(id, body, stamped, reply)
                     result = reply.result()
                 except asyncio.CancelledError:
                     # From 2026-07-28 on the closed stream says it all.
@@ -114,7 +116,7 @@ class StreamableChannel(Channel):
     # Asking
 
     async def _exchange(
-        self, body: bytes, stamped: dict[str, str] | None, reply: asyncio.Future[Raw]
+        self, id: bytes, body: bytes, stamped: dict[str, str] | None, reply: asyncio.Future[Raw]
     ) -> None:
         """POST a request and see to it that `reply` is done."""
         session = self._session if stamped is None else None
@@ -127,14 +129,14 @@ class StreamableChannel(Channel):
                 self._session = response.headers.get("mcp-session-id")
             if not is_stream(response):
                 if text := await self._body(response):
-                    self._receive(text, reply)
+                    self._receive(text, reply, id)
                 if not reply.done():
                     raise Refused(f"HTTP {response.status_code} without an answer to the request")
                 return
         except BaseException:
             await response.aclose()
             raise
-        place = _Place()
+        place = _Place(of=id)
         await self._read(response, place, reply)
         if not reply.done():
             if stamped is not None or place.last_id is None:
@@ -187,7 +189,7 @@ class StreamableChannel(Channel):
                     if event.retry is not None:
                         place.retry = event.retry
                     if event.data and event.kind == b"message":
-                        self._receive(event.data)
+                        self._receive(event.data, within=place.of)
                     if reply is not None and reply.done():
                         self._chore(stream.drain())
                         return

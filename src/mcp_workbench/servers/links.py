@@ -1,0 +1,154 @@
+"""Links: the connections of one server beyond its first, for clients that must not share one.
+
+A connection on which something was declared serves one client; those that declare nothing share one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Generic, Protocol, TypeVar
+
+from ..protocol.audience import Audience
+from .traffic import Traffic
+
+SPARE_TIME = 300.0
+"""Seconds after which a further connection is closed that nobody uses."""
+
+
+class Carrier(Protocol):
+    traffic: Traffic
+
+    @property
+    def usable(self) -> bool: ...
+
+
+L = TypeVar("L", bound=Carrier)
+
+
+class Links(Generic[L]):
+    def __init__(
+        self,
+        most: int,
+        *,
+        first: Callable[[], L | None],
+        reopen: Callable[[Audience | None], Awaitable[None]],
+        open: Callable[[Audience | None], Awaitable[L]],
+        let_go: Callable[[L], Awaitable[None]],
+    ) -> None:
+        """`most` counts the first connection too, which is not kept here; `reopen` makes another of it."""
+        self._most = most
+        self._first = first
+        self._reopen = reopen
+        self._open = open
+        self._let_go = let_go
+        self._more: list[L] = []
+        self._opening = 0
+        self._waiting: list[asyncio.Future[None]] = []
+        self._farewells: set[asyncio.Task[None]] = set()
+        self._sweeper: asyncio.TimerHandle | None = None
+
+    def __iter__(self) -> Iterator[L]:
+        return iter(self._more)
+
+    async def choose(self, audience: Audience | None) -> L:
+        """One for the next call of this audience, opened or waited for where there is none.
+
+        Raises what `open` and `reopen` do. The call has to begin before anything else is waited for.
+        """
+        while True:
+            first = self._first()
+            if first is None:
+                await self._reopen(audience)
+                continue
+            for link in (first, *self._more):
+                if link.usable and link.traffic.takes(audience):
+                    link.traffic.used = asyncio.get_running_loop().time()
+                    return link
+            if self._most == 1 and not first.traffic.calls:
+                await self._reopen(audience)
+            elif 1 + len(self._more) + self._opening < self._most:
+                return await self._add(audience)
+            elif idle := [link for link in self._more if not link.traffic.calls]:
+                self._send_away(min(idle, key=lambda link: link.traffic.used))
+            else:
+                await self._until_free(first)
+
+    def remove(self, link: L) -> bool:
+        """Whether it was one of these; nobody is given it any more."""
+        if link not in self._more:
+            return False
+        self._more.remove(link)
+        link.traffic.close()
+        self._wake()
+        return True
+
+    def leave(self, home: object) -> None:
+        """Close what serves a client alone that has gone."""
+        for link in list(self._more):
+            if link.traffic.home is home and not link.traffic.calls:
+                self._send_away(link)
+
+    async def close(self) -> None:
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        for link in list(self._more):
+            self._send_away(link)
+        if self._farewells:
+            await asyncio.wait(self._farewells)
+
+    async def _add(self, audience: Audience | None) -> L:
+        self._opening += 1
+        try:
+            link = await self._open(audience)
+        finally:
+            self._opening -= 1
+            self._wake()
+        self._more.append(link)
+        self._sweep_later()
+        return link
+
+    def _send_away(self, link: L) -> None:
+        self.remove(link)
+
+        async def farewell() -> None:
+            await self._let_go(link)
+
+        task = asyncio.create_task(farewell())
+        self._farewells.add(task)
+        task.add_done_callback(self._farewells.discard)
+
+    async def _until_free(self, first: L) -> None:
+        """Until one of them may carry something else than it does now."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        for link in (first, *self._more):
+            link.traffic.on_free = self._wake
+        try:
+            await turn
+        finally:
+            if turn in self._waiting:
+                self._waiting.remove(turn)
+            if not self._waiting:
+                first.traffic.on_free = None
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for link in self._more:
+            link.traffic.on_free = None
+        for turn in waiting:
+            if not turn.done():
+                turn.set_result(None)
+
+    def _sweep_later(self) -> None:
+        if self._sweeper is None:
+            self._sweeper = asyncio.get_running_loop().call_later(SPARE_TIME, self._sweep)
+
+    def _sweep(self) -> None:
+        self._sweeper = None
+        now = asyncio.get_running_loop().time()
+        for link in list(self._more):
+            if not link.traffic.calls and now - link.traffic.used >= SPARE_TIME:
+                self._send_away(link)
+        if self._more:
+            self._sweep_later()
