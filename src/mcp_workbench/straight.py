@@ -139,7 +139,7 @@ class _Run(Pending):
                 return
         way, call = self._way, self.call
         server = self.begun.server
-        server.end(self.begun, call)
+        server.end(self.begun)
         try:
             outcome = Result(result, server.modern, read)
             error = outcome.error_text if read.is_error else None
@@ -158,7 +158,7 @@ class _Run(Pending):
 
     async def _mended(self, problem: RpcError | PeerClosed | TimedOut) -> Result:
         server = self.begun.server
-        return Result(await server.mend(self.begun, self.call, problem), server.modern)
+        return Result(await server.mend(self.begun, problem), server.modern)
 
     async def _read_patiently(self, result: Piece) -> Result:
         return Result(result, self.begun.server.modern)
@@ -169,7 +169,7 @@ class _Run(Pending):
             self._task.cancel()
             return
         self.begun.cancel()
-        self.begun.server.end(self.begun, self.call)
+        self.begun.server.end(self.begun)
         self._way.workbench.log(self.call, "cancelled", ())
         self._way.connection.ended_with(self.key, ())
 
@@ -192,7 +192,7 @@ class _Run(Pending):
         except Exception as error:
             line = failure(self.id, way.connection.apology(error))
         finally:
-            self.begun.server.end(self.begun, self.call)
+            self.begun.server.end(self.begun)
             if self.relay is not None:
                 self.relay.flush()
             way.connection.ended_with(self.key, line)

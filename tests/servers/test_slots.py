@@ -84,3 +84,26 @@ def test_a_place_given_to_one_who_just_left_goes_to_the_next() -> None:
         await asyncio.wait_for(staying, 5)
 
     asyncio.run(main())
+
+
+def test_a_turn_is_called_with_its_place_unless_it_was_withdrawn() -> None:
+    slots = Slots(1, 2)
+    served: list[str] = []
+    assert slots.take_at_once()
+
+    def first() -> None:
+        served.append("first")
+
+    def second() -> None:
+        served.append("second")
+
+    assert slots.wait(first)
+    assert slots.wait(second)
+    assert not slots.wait(second)
+    assert slots.withdraw(first)
+    assert not slots.withdraw(first)
+    slots.give_back()
+    assert served == ["second"]
+    assert not slots.take_at_once()
+    slots.give_back()
+    assert slots.take_at_once()

@@ -41,20 +41,27 @@ class Inspection(NamedTuple):
     """Lines for `_errors`."""
 
 
-class Begun(msgspec.Struct):
+class Begun(msgspec.Struct, eq=False):
     """A call on its way to a process."""
 
     server: Server
     tool: Tool
     link: Link
-    id: bytes
-    """That of the request."""
-    since: float
-    """When it was begun, in the loop's time."""
+    call: Call
+    pending: Pending
+    id: bytes = b""
+    """That of the request; empty while it waits for a place."""
+    since: float = 0.0
+    """When it was sent, in the loop's time."""
+
+    def send(self) -> None:
+        """It has a place."""
+        self.server.send(self)
 
     def cancel(self) -> None:
         """No longer wait for the reply."""
-        self.link.peer.cancel(self.id)
+        if self.id:
+            self.link.peer.cancel(self.id)
 
 
 Inspect: TypeAlias = Callable[[ServerConfig, Collection[Tool]], Inspection]
@@ -210,17 +217,22 @@ class Server(ABC):
         """
         return None
 
-    async def mend(self, begun: Begun, call: Call, problem: RpcError | PeerClosed | TimedOut) -> Raw:
+    def send(self, begun: Begun) -> None:
+        """Send a call that was begun, when it has a place."""
+        raise NotImplementedError
+
+    async def mend(self, begun: Begun, problem: RpcError | PeerClosed | TimedOut) -> Raw:
         """The raw result of a call that was begun and got none, if there can be one after all.
 
         Raises ConnectFailed, Unanswered or RpcError.
         """
         raise NotImplementedError
 
-    def end(self, begun: Begun, call: Call) -> None:
+    def end(self, begun: Begun) -> None:
         """A call that was begun is over."""
-        begun.link.traffic.end(call)
-        self._slots.give_back()
+        begun.link.traffic.end(begun.call)
+        if begun.id or not self._slots.withdraw(begun.send):
+            self._slots.give_back()
         self._finished()
 
     async def ask(self, asked: Asked) -> Raw:

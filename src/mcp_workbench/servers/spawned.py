@@ -227,21 +227,37 @@ class SpawnedServer(Server):
         if not traffic.takes(audience) or traffic.may_need_level(audience):
             return None
         peer = link.peer
-        if peer.closed or peer.waiting > peer.max_line or not self._slots.take_at_once():
+        if peer.closed or peer.waiting > peer.max_line:
+            return None
+        begun = Begun(self, tool, link, call, pending)
+        if self._slots.take_at_once():
+            self.send(begun)
+        elif not self._slots.wait(begun.send):
             return None
         self._active += 1
         traffic.begin(call)
-        id = peer.next_id()
-        tail = session.call_tail(call.meta, id if pending.on_progress is not None else b"", audience)
-        line = (_CALL, id, _CALL_PARAMS, tool.call_head, call.arguments, tail, b"}\n")
-        peer.begin(id, pending, line, self._limit)
-        return Begun(self, tool, link, id, peer.heard)
+        return begun
 
-    async def mend(self, begun: Begun, call: Call, problem: RpcError | PeerClosed | TimedOut) -> Raw:
+    def send(self, begun: Begun) -> None:
+        call, pending = begun.call, begun.pending
+        session, peer = begun.link.session, begun.link.peer
+        if session is None or peer.closed:  # gone since it began to wait for its place
+            pending.failed(PeerClosed(unread=True))
+            return
+        begun.id = id = peer.next_id()
+        begun.since = peer.heard
+        tail = session.call_tail(call.meta, id if pending.on_progress is not None else b"", call.audience)
+        line = (_CALL, id, _CALL_PARAMS, begun.tool.call_head, call.arguments, tail, b"}\n")
+        peer.begin(id, pending, line, self._limit)
+
+    async def mend(self, begun: Begun, problem: RpcError | PeerClosed | TimedOut) -> Raw:
+        call = begun.call
         if isinstance(problem, RpcError):
             if problem.code == revisions.URL_ELICITATION:
                 begun.link.traffic.required(problem, call.audience)
             raise problem
+        if not begun.id:
+            return await self._call_again(begun.tool, call)
         if isinstance(problem, TimedOut):
             begun.cancel()
             self._timed_out(begun.since)
