@@ -104,7 +104,7 @@ class Workbench:
     @property
     def untied(self) -> int:
         """Questions and log messages of servers that could not be tied to one client."""
-        return sum(server.untied for server in self._servers())
+        return sum(server.unasked + server.untold for server in self._servers())
 
     async def open(
         self,
@@ -146,13 +146,12 @@ class Workbench:
                 tool = await self._look_up(server, call)
             assert tool is not None
             audience = call.audience
-            if audience is None or audience.modern is server.modern:
-                result = Result(await server.call(tool, call), server.modern)
+            if audience is not None and audience.modern and not server.modern:
+                result = await self.eras.call(server, tool, call)
             else:
-                result = await self.eras.call(server, tool, call, audience)
+                result = Result(await server.call(tool, call), server.modern)
             error = result.error_text
             answer = (b'"result":', result.raw)
-            return result
         except (RpcError, ConnectFailed, Unanswered) as failure:
             error = failure.reason
             if isinstance(failure, RpcError):
@@ -169,16 +168,14 @@ class Workbench:
         finally:
             if call.id:
                 self._log(call, began, time.perf_counter() - clock, error, answer)
+        if server.modern and audience is not None and not (audience.modern or call.again):
+            return await self.eras.see_through(server, call, audience, result, self.call)
+        return result
 
     def roots_changed(self, home: object) -> None:
         """A client's roots are no longer what they were."""
         for server in self._servers():
             server.roots_changed(home)
-
-    def left(self, home: object) -> None:
-        """A client has gone for good, and what was kept for it alone can go too."""
-        for server in self._servers():
-            server.left(home)
 
     # The calls that tools make
 
