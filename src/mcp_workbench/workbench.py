@@ -105,7 +105,7 @@ class Workbench:
     @property
     def untied(self) -> int:
         """Questions and log messages of servers that could not be tied to one client."""
-        return sum(server.untied for server in self._servers())
+        return sum(server.unasked + server.untold for server in self._servers())
 
     async def open(
         self,
@@ -138,7 +138,11 @@ class Workbench:
         if tool is None and (server.connected or server.asleep):
             tool = await self._look_up(server, call)
         _begin(call)
-        return await self.see_through(call, self._make(call, server, tool))
+        result = await self.see_through(call, self._make(call, server, tool))
+        audience = call.audience
+        if server.modern and audience is not None and not (audience.modern or call.again):
+            return await self.eras.see_through(server, call, audience, result, self.call)
+        return result
 
     async def _make(self, call: Call, server: Server, tool: Tool | None) -> Result:
         audience = call.audience
@@ -146,9 +150,9 @@ class Workbench:
             await server.connect(audience)
             tool = await self._look_up(server, call)
         assert tool is not None
-        if audience is None or audience.modern is server.modern:
-            return Result(await server.call(tool, call), server.modern)
-        return await self.eras.call(server, tool, call, audience)
+        if audience is not None and audience.modern and not server.modern:
+            return await self.eras.call(server, tool, call)
+        return Result(await server.call(tool, call), server.modern)
 
     async def see_through(self, call: Call, answer: Awaitable[Result]) -> Result:
         """What becomes of a call that has begun, here and in the log. Raises what `call` does."""
@@ -195,11 +199,6 @@ class Workbench:
         """A client's roots are no longer what they were."""
         for server in self._servers():
             server.roots_changed(home)
-
-    def left(self, home: object) -> None:
-        """A client has gone for good, and what was kept for it alone can go too."""
-        for server in self._servers():
-            server.left(home)
 
     # The calls that tools make
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.asking.asked import ACCEPTED, CAPABILITIES, EVERYTHING, FORM, LOG_LEVEL
@@ -70,9 +72,24 @@ def test_each_client_has_a_connection_with_what_it_declared(serve: Serve) -> Non
     sessions[0].ask("tools/call", {"name": "open_toolbox", "arguments": {"toolbox": "dev"}})
     seen = [said(session.ask("tools/call", use("dev/asking/seen")).message) for session in sessions]
     assert [each["capabilities"] for each in seen] == declared
-    assert len({each["pid"] for each in seen}) == 4
-    again = [said(session.ask("tools/call", use("dev/asking/seen")).message) for session in sessions]
-    assert [each["pid"] for each in again] == [each["pid"] for each in seen]
+    # The third came when the first one's connection was free.
+    assert len({each["pid"] for each in seen}) == 3
+    assert seen[0]["pid"] == seen[2]["pid"]
+    assert "notifications/roots/list_changed" in seen[2]["noticed"]
+
+
+def test_a_client_finds_again_what_it_left_in_a_server(serve: Serve) -> None:
+    served = serve(ASKING)
+    sessions = [opened(served), opened(served)]
+    slow = [session.stream("tools/call", use("dev/asking/slow", {"seconds": 0.5})) for session in sessions]
+    for live in slow:
+        message(live, "answer")
+    pids = [
+        [said(session.ask("tools/call", use("dev/asking/seen")).message)["pid"] for session in sessions]
+        for _ in range(3)
+    ]
+    assert pids[0][0] != pids[0][1]
+    assert pids[1] == pids[2] == pids[0]
 
 
 def test_a_client_that_reads_no_streams_is_asked_on_the_standing_one(serve: Serve) -> None:
@@ -80,10 +97,24 @@ def test_a_client_that_reads_no_streams_is_asked_on_the_standing_one(serve: Serv
     session = opened(served)
     standing = session.listen()
     session.headers["Accept"] = "application/json"
-    live = session.stream("tools/call", use("dev/asking/later"))
-    assert live.status == 200
-    asked = message(standing, "roots/list")
-    assert session.reply(asked, {"roots": []}).status == 202
+    with ThreadPoolExecutor() as pool:
+        answer = pool.submit(session.ask, "tools/call", use("dev/asking/ask", ELICIT))
+        assert session.reply(message(standing, "elicitation/create"), ACCEPTED).status == 202
+        assert said(answer.result(10).json)["result"] == ACCEPTED
+
+
+def test_a_question_outside_of_calls_is_refused_and_counted(serve: Serve) -> None:
+    served = serve(ASKING)
+    session = opened(served)
+    standing = session.listen()
+    session.ask("tools/call", use("dev/asking/later"))
+    time.sleep(0.5)
+    live = session.stream("tools/call", use("dev/asking/ask", ELICIT))
+    session.reply(message(live, "elicitation/create"), ACCEPTED)
+    message(live, "answer")
+    counted = served.request("GET", "/metrics").body.decode()
+    assert 'mcp_workbench_questions_refused_total{toolbox="dev",server="asking"} 1\n' in counted
+    standing.close()
 
 
 def test_a_modern_client_is_asked_in_a_plain_result_and_goes_on_by_its_retry(serve: Serve) -> None:
@@ -125,7 +156,7 @@ def test_a_message_of_nobody_in_particular_is_dropped_and_counted(serve: Serve) 
     (counted,) = [
         line
         for line in served.request("GET", "/metrics").body.decode().splitlines()
-        if line.startswith("mcp_workbench_server_untied_total{")
+        if line.startswith("mcp_workbench_messages_dropped_total{")
     ]
     assert int(counted.split()[-1]) > 0
 

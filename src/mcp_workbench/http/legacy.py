@@ -28,7 +28,7 @@ class _Cancelled(msgspec.Struct):
 class Legacy:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self.sessions = Sessions(self._ended)
+        self.sessions = Sessions(lambda session: endpoint.unsubscribe(session.subscription))
 
     async def post(self, request: Request, message: Message, caller: Caller) -> None:
         if message.method == "initialize" and message.id:
@@ -142,10 +142,6 @@ class Legacy:
         finally:
             if session.running.get(key) is exchange:
                 del session.running[key]
-
-    def _ended(self, session: Session) -> None:
-        self._endpoint.unsubscribe(session.subscription)
-        self._endpoint.workbench.left(session.audience)
 
     def _hear(self, session: Session, message: Message) -> None:
         if message.method is None:

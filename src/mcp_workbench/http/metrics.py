@@ -126,10 +126,14 @@ class Metrics:
             key = (server.config.toolbox, server.config.name)
             place = _labels(toolbox=key[0], server=key[1])
             yield f"mcp_workbench_server_restarts_total{{{place}}} {bench.restarts.get(key, 0)}"
-        yield from _head("server_untied_total", "counter", "Questions and log messages of no one client.")
+        yield from _head("questions_refused_total", "counter", "Questions of servers to no one client.")
         for server in servers:
             place = _labels(toolbox=server.config.toolbox, server=server.config.name)
-            yield f"mcp_workbench_server_untied_total{{{place}}} {server.untied}"
+            yield f"mcp_workbench_questions_refused_total{{{place}}} {server.unasked}"
+        yield from _head("messages_dropped_total", "counter", "Log messages of servers to no one client.")
+        for server in servers:
+            place = _labels(toolbox=server.config.toolbox, server=server.config.name)
+            yield f"mcp_workbench_messages_dropped_total{{{place}}} {server.untold}"
         for name, kind, says, value in (
             ("http_received_bytes_total", "counter", "Bytes of request bodies.", self.received),
             ("http_sent_bytes_total", "counter", "Bytes of response bodies.", self.sent),

@@ -44,6 +44,8 @@ class Audience(ABC):
     """Whether it can be asked only through the result of its call, which it then makes again."""
     quiet = False
     """Whether it hears no log messages before it has named a level."""
+    sole = False
+    """Whether it is the one client that there is: then whatever a server says is for it, in a call or not."""
     declared: bytes = NOTHING
     """What it can be asked, as `declaration` writes it."""
     level: str | None = None
@@ -57,9 +59,9 @@ class Audience(ABC):
     @property
     @abstractmethod
     def home(self) -> object:
-        """A connection on which something was declared serves one home.
+        """Whom the calls of the same client have in common, as far as that can be known.
 
-        An Audience, where the client outlasts its calls: then it can be asked between them too.
+        An Audience, where the client outlasts its calls.
         """
 
     @abstractmethod

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -91,8 +91,10 @@ class Server(ABC):
         """Tools that are there and not offered, and why."""
         self.skipped = 0
         """Lines of it that were no messages."""
-        self.untied = 0
-        """Questions and log messages of it that could not be tied to one client."""
+        self.unasked = 0
+        """Questions of it that could not be tied to one client."""
+        self.untold = 0
+        """Log messages of it that could not be tied to one client."""
         self.modern = False
         """The era it was found to live in when it was last connected."""
         self.about = About()
@@ -144,16 +146,15 @@ class Server(ABC):
     async def _disconnect(self) -> None:
         """Let go of whatever `_connect` got hold of, finished or not."""
 
-    def left(self, home: object) -> None:
-        """The client of this home has gone; connections that serve it alone are of no use any more."""
-        return
-
     async def _disconnect_all(self) -> None:
         """Let go of all connections, where there may be several."""
         await self._disconnect()
 
-    def _count_untied(self) -> None:
-        self.untied += 1
+    def _count_untied(self, what: Literal["question", "message"]) -> None:
+        if what == "question":
+            self.unasked += 1
+        else:
+            self.untold += 1
 
     @abstractmethod
     def _may_have_missed(self) -> None:

@@ -34,6 +34,8 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
     """The client's `_meta`."""
     extra: tuple[Piece, ...] = ()
     """Parameters beside the arguments: the answers of a retry."""
+    again: bool = False
+    """Whether it is made again by us, with the answers of a client that cannot do that itself."""
     on_progress: Callable[[Raw], None] | None = None
     audience: Audience | None = None
     """Whom the server may ask and tell things, where there is somebody."""

@@ -6,12 +6,13 @@ in between.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
+from ..errors import CallFailed, RpcError, Unanswered
 from ..protocol.audience import Audience
 from ..protocol.results import Result
 from ..protocol.session import Asked
@@ -30,30 +31,51 @@ class Eras:
     def __init__(self) -> None:
         self._held = HeldCalls()
 
-    async def call(self, server: Server, tool: Tool, call: Call, audience: Audience) -> Result:
-        """What `server.call` would give, were its audience of the server's era. Raises the same."""
-        if isinstance(audience, Visitor):
-            inner = msgspec.structs.replace(call, extra=())
+    async def call(self, server: Server, tool: Tool, call: Call) -> Result:
+        """One round of a modern client's call of a legacy server. Raises what `server.call` does."""
+        visitor = call.audience
+        assert isinstance(visitor, Visitor)
+        inner = msgspec.structs.replace(call, extra=())
 
-            def begin(held: HeldCall) -> Coroutine[Any, Any, Raw]:
-                inner.audience = held
-                inner.on_progress = held.progressed if call.on_progress is not None else None
-                return server.call(tool, inner)
+        def begin(held: HeldCall) -> Coroutine[Any, Any, Raw]:
+            inner.audience = held
+            inner.on_progress = held.progressed if call.on_progress is not None else None
+            return server.call(tool, inner)
 
-            purpose = purpose_of(audience.home, call.caller, call.ref, arguments=call.arguments)
-            limit = server.config.limits.timeout
-            try:
-                return Result(await self._held.call(audience, purpose, limit, begin, call.on_progress))
-            finally:
-                call.trace = inner.trace
+        purpose = purpose_of(visitor.home, call.ref, arguments=call.arguments)
+        limit = server.config.limits.timeout
+        try:
+            return Result(await self._held.call(visitor, purpose, limit, begin, call.on_progress))
+        finally:
+            call.trace = inner.trace
 
-        async def again(more: dict[str, Raw]) -> Raw:
+    async def see_through(
+        self,
+        server: Server,
+        call: Call,
+        audience: Audience,
+        result: Result,
+        make: Callable[[Call], Awaitable[Result]],
+    ) -> Result:
+        """The last result of a legacy client's call of a modern server, given the first one.
+
+        `make` makes the call again for each round, as a call of its own. Raises CallFailed, and what `make`
+        raises.
+        """
+        if not result.needs_input:
+            return result
+
+        async def again(more: dict[str, Raw]) -> Result:
             pairs = ((b',"%b":' % key.encode(), value) for key, value in more.items())
-            call.extra = tuple(piece for pair in pairs for piece in pair)
-            return await server.call(tool, call)
+            extra = tuple(piece for pair in pairs for piece in pair)
+            return await make(msgspec.structs.replace(call, extra=extra, again=True))
 
-        result = Result(await server.call(tool, call), modern=True)
-        return await server.in_all(see_through(result, audience, again)) if result.needs_input else result
+        try:
+            return await server.in_all(see_through(result, audience, again))
+        except Unanswered as failure:
+            raise CallFailed(call.ref, failure.reason) from None
+        except RpcError as error:
+            raise CallFailed(call.ref, error.reason, error) from None
 
     async def ask(self, server: Server, asked: Asked) -> Raw:
         """What `server.ask` gives, to an audience of either era. Raises the same."""
@@ -77,9 +99,9 @@ class Eras:
             limit = server.config.limits.timeout
             return await self._held.call(audience, purpose, limit, begin, asked.on_progress)
 
-        async def again(more: dict[str, Raw]) -> Raw:
+        async def again(more: dict[str, Raw]) -> Result:
             asked.params = own | more
-            return await server.ask(asked)
+            return Result(await server.ask(asked), modern=True)
 
         result = Result(await server.ask(asked), modern=True)
         if result.needs_input:

@@ -1,7 +1,4 @@
-"""Links: the connections of one server beyond its first, for clients that must not share one.
-
-A connection on which something was declared serves one client; those that declare nothing share one.
-"""
+"""Links: the connections of one server beyond its first, for clients that must not share one at a time."""
 
 from __future__ import annotations
 
@@ -10,6 +7,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from ..protocol.audience import Audience
+from ..protocol.session import Asked
+from .call import Call
 from .traffic import Traffic
 
 SPARE_TIME = 300.0
@@ -48,6 +47,9 @@ class Links(Generic[L]):
         self._farewells: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.TimerHandle | None = None
 
+    def __len__(self) -> int:
+        return len(self._more)
+
     def __iter__(self) -> Iterator[L]:
         return iter(self._more)
 
@@ -61,18 +63,29 @@ class Links(Generic[L]):
             if first is None:
                 await self._reopen(audience)
                 continue
-            for link in (first, *self._more):
-                if link.usable and link.traffic.takes(audience):
-                    link.traffic.used = asyncio.get_running_loop().time()
-                    return link
+            takers = [each for each in (first, *self._more) if each.usable and each.traffic.takes(audience)]
+            if takers:
+                # What a client left behind in a server, it should find there again.
+                home = audience.home if audience is not None else None
+                link = next((each for each in takers if each.traffic.last == home), takers[0])
+                link.traffic.used = asyncio.get_running_loop().time()
+                return link
+            idle = [link for link in self._more if not link.traffic.calls]
             if self._most == 1 and not first.traffic.calls:
                 await self._reopen(audience)
-            elif 1 + len(self._more) + self._opening < self._most:
+            elif 1 + len(self._more) + self._opening + len(self._farewells) < self._most:
                 return await self._add(audience)
-            elif idle := [link for link in self._more if not link.traffic.calls]:
+            elif idle and not self._farewells:
                 self._send_away(min(idle, key=lambda link: link.traffic.used))
             else:
                 await self._until_free(first)
+
+    def needed(self, traffic: Traffic, errand: Call | Asked) -> bool:
+        """Whether the first connection, whose traffic this is, should not carry it."""
+        audience = errand.audience
+        if not traffic.takes(audience):
+            return audience is not None or not isinstance(errand, Asked)  # what is asked for nobody may share
+        return bool(self._more and traffic.declared and audience and traffic.last != audience.home)
 
     def remove(self, link: L) -> bool:
         """Whether it was one of these; nobody is given it any more."""
@@ -82,12 +95,6 @@ class Links(Generic[L]):
         link.traffic.close()
         self._wake()
         return True
-
-    def leave(self, home: object) -> None:
-        """Close what serves a client alone that has gone."""
-        for link in list(self._more):
-            if link.traffic.home is home and not link.traffic.calls:
-                self._send_away(link)
 
     async def close(self) -> None:
         if self._sweeper is not None:
@@ -114,9 +121,13 @@ class Links(Generic[L]):
         async def farewell() -> None:
             await self._let_go(link)
 
+        def gone(task: asyncio.Task[None]) -> None:
+            self._farewells.discard(task)
+            self._wake()
+
         task = asyncio.create_task(farewell())
         self._farewells.add(task)
-        task.add_done_callback(self._farewells.discard)
+        task.add_done_callback(gone)
 
     async def _until_free(self, first: L) -> None:
         """Until one of them may carry something else than it does now."""

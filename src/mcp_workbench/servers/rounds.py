@@ -16,7 +16,7 @@ from ..wire.messages import EMPTY_OBJECT, INTERNAL_ERROR, encode, members
 
 MOST_ROUNDS = 100
 
-Again = Callable[[dict[str, Raw]], Awaitable[Raw]]
+Again = Callable[[dict[str, Raw]], Awaitable[Result]]
 """Makes the request again with these parameters beside its own."""
 
 
@@ -44,7 +44,7 @@ async def see_through(result: Result, audience: Audience, again: Again) -> Resul
             more["inputResponses"] = Raw(encode(await _answers(needed.requests, audience)))
         if needed.state:
             more["requestState"] = needed.state
-        result = Result(await again(more), modern=True)
+        result = await again(more)
     raise RpcError(INTERNAL_ERROR, f"the server had more questions after {MOST_ROUNDS} rounds")
 
 

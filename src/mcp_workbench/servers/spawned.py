@@ -6,6 +6,7 @@ Which program that is, and what is special about it, is for the subclasses.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, NamedTuple
@@ -38,6 +39,9 @@ Clients hear of it half as often: most servers say it several times in a row.
 # The pieces of a call that are always the same.
 _CALL = b'{"jsonrpc":"2.0","id":'
 _CALL_PARAMS = b',"method":"tools/call","params":'
+
+FAREWELL_TIME = 5.0
+"""Seconds that a process may take to end before another one is started in its place."""
 
 _AGAIN = "the next call starts it again"
 
@@ -143,14 +147,16 @@ class SpawnedServer(Server):
         except IncompatibleServer as error:
             raise Unanswered(str(error)) from None
 
-    async def _start(self, audience: Audience | None) -> Link:
+    async def _start(self, audience: Audience | None, *, first: bool = True) -> Link:
+        """One beside the `first` is no new start of the server; it counts as one where it does not last."""
         now = asyncio.get_running_loop().time()
         if pause := self._restarts.wait(now):
             raise Unanswered(
                 f"it was started {STARTS} times within a minute and did not last; "
                 f"the next attempt is possible in {pause:.0f} s"
             )
-        self._restarts.started(now)
+        if first:
+            self._restarts.started(now)
         self._stderr = None
         try:
             process = await self._processes.start(*self._program())
@@ -184,7 +190,7 @@ class SpawnedServer(Server):
 
     async def _open_another(self, audience: Audience | None) -> Link:
         """One more process, for a client that must not share one. Raises Unanswered or RpcError."""
-        link = await self._start(audience)
+        link = await self._start(audience, first=False)
         try:
             async with asyncio.timeout(self.config.limits.connect_timeout):
                 link.begin(await open_session(link.peer, self._era, link.traffic.declared))
@@ -197,11 +203,14 @@ class SpawnedServer(Server):
         finally:
             if link.session is None:
                 self._let_go(link)
-        self._restarts.lasted()  # one more beside the first is no new start of it
         return link
 
     async def _send_away(self, link: Link) -> None:
+        """Until it has gone, or takes too long over that: its place is for another."""
         self._let_go(link)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FAREWELL_TIME):
+                await asyncio.shield(link.process.exited)
 
     def _let_go(self, link: Link) -> None:
         self._lives.pop(link.peer, None)
@@ -224,18 +233,21 @@ class SpawnedServer(Server):
         audience, session, traffic = call.audience, link.session, link.traffic
         if audience is not None and audience.modern is not session.modern:
             return None
-        if not traffic.takes(audience) or traffic.may_need_level(audience):
+        told_level = traffic.level is not None or (audience is not None and audience.level is not None)
+        if told_level or self._links.needed(traffic, call):
             return None
         peer = link.peer
         if peer.closed or peer.waiting > peer.max_line:
             return None
         begun = Begun(self, tool, link, call, pending)
-        if self._slots.take_at_once():
-            self.send(begun)
-        elif not self._slots.wait(begun.send):
+        placed = self._slots.take_at_once()
+        if not placed and not self._slots.wait(begun.send):
             return None
         self._active += 1
-        traffic.begin(call)
+        if traffic.begin(call):
+            self._tell_of_roots(link)
+        if placed:
+            self.send(begun)
         return begun
 
     def send(self, begun: Begun) -> None:
@@ -302,15 +314,16 @@ class SpawnedServer(Server):
         if link is None or link.session is None:
             raise Unanswered("the server is not connected")
         audience = errand.audience
-        if not link.traffic.takes(audience) and not (audience is None and isinstance(errand, Asked)):
+        if self._links.needed(link.traffic, errand):
             link = await self._choose(audience)
             assert link.session is not None
         if link.peer.waiting > link.peer.max_line:
             raise Unanswered("busy: the server does not read what is sent to it; try again later")
         traffic = link.traffic
-        traffic.begin(errand)
+        if traffic.begin(errand):
+            self._tell_of_roots(link)
         try:
-            if traffic.may_need_level(audience):
+            if traffic.level is not None or (audience is not None and audience.level is not None):
                 await traffic.agree_on_level(link.session)
             return await exchange(link.session)
         except RpcError as error:
@@ -372,11 +385,12 @@ class SpawnedServer(Server):
 
     def roots_changed(self, home: object) -> None:
         for link in self._lives.values():
-            if link.traffic.home is home and link.traffic.hears_of_roots:
-                link.peer.notify(b'"notifications/roots/list_changed"', EMPTY_OBJECT)
+            if link.traffic.last is home:
+                self._tell_of_roots(link)
 
-    def left(self, home: object) -> None:
-        self._links.leave(home)
+    def _tell_of_roots(self, link: Link) -> None:
+        if link.traffic.hears_of_roots and link.session is not None:
+            link.peer.notify(b'"notifications/roots/list_changed"', EMPTY_OBJECT)
 
     def _may_have_missed(self) -> None:
         self._tools_changed()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 from msgspec import Raw
@@ -31,6 +31,9 @@ LEVEL_TIME = 5.0
 
 MOST_ELICITATIONS = 256
 """How many elicitations are remembered whose end the server may yet tell of."""
+
+
+OnUntied = Callable[[Literal["question", "message"]], None]
 
 
 class Errand(Protocol):
@@ -80,12 +83,16 @@ class _Pending:
 
 
 class Traffic:
-    def __init__(self, audience: Audience | None, on_untied: Callable[[], None]) -> None:
+    def __init__(self, audience: Audience | None, on_untied: OnUntied) -> None:
         """`audience` is the one that the connection is opened for: what it declared, the server was told."""
         self.declared = audience.declared if audience is not None else NOTHING
-        self.home = audience.home if audience is not None and self.declared else None
+        self.last: object = audience.home if audience is not None else None
+        """The home of whoever used it last."""
+        self._sole = audience if audience is not None and audience.sole else None
         self.modern = False
         """Whether its server is, which is told of the client in each request: then many may share it."""
+        self.tells_apart = False
+        """Whether the server says of everything which call it belongs to."""
         self.calls: set[Errand] = set()
         self.level: str | None = None
         """The log level that the server was told."""
@@ -104,23 +111,40 @@ class Traffic:
         return not self.modern and b'"roots":{"listChanged":true}' in self.declared
 
     def takes(self, audience: Audience | None) -> bool:
-        """Whether it may carry a call of this one now: of many where nothing was declared, else of one."""
-        if audience is None or not audience.declared:
-            return not self.declared or self.modern
+        """Whether it may carry a call of this one now.
+
+        Where nothing was declared it may carry those of many clients, else those of one at a time.
+        """
         if self.modern:
-            return True
-        if self.declared != audience.declared or self.home != audience.home:
+            return self._takes_level(audience)
+        if audience is None or not audience.declared:
+            return not self.declared
+        if self.declared != audience.declared:
             return False
         if not self.calls:
             return True
         holder = next(iter(self.calls)).audience
         return holder is not None and holder.key is audience.key
 
-    def begin(self, errand: Errand, id: bytes = b"") -> None:
-        """`id` is that of its request, where what the server says meanwhile may come with it."""
+    def _takes_level(self, audience: Audience | None) -> bool:
+        """The log messages of two calls could not be told apart, where they do not say whose they are."""
+        if self.tells_apart or audience is None or audience.level is None:
+            return True
+        others = (call.audience for call in self.calls)
+        return all(each is None or each.level is None or each.key is audience.key for each in others)
+
+    def begin(self, errand: Errand, id: bytes = b"") -> bool:
+        """Whether it is for another client than the last, where the server may have kept something of that.
+
+        `id` is that of its request, where what the server says meanwhile may come with it.
+        """
         self.calls.add(errand)
         if id:
             self._named[id] = errand
+        if not self.declared or errand.audience is None:
+            return False
+        before, self.last = self.last, errand.audience.home
+        return before != self.last
 
     def end(self, errand: Errand, id: bytes = b"") -> None:
         self.calls.discard(errand)
@@ -148,7 +172,7 @@ class Traffic:
             return
         audience = self._audience(within)
         if audience is None:
-            self._on_untied()
+            self._on_untied("question")
             said = f"{request.method} is not answered: it belongs to no call, or to none of one client alone"
             request.fail(RpcError(INTERNAL_ERROR, said))
             return
@@ -179,7 +203,7 @@ class Traffic:
         if method == MESSAGE:
             audience = self._audience(within)
             if audience is None:
-                self._on_untied()
+                self._on_untied("message")
             else:
                 audience.tell_message(params)
         elif method == CANCELLED:
@@ -215,8 +239,8 @@ class Traffic:
         """Whom the server means, where that is certain."""
         if within in self._named:
             return self._named[within].audience
-        if not self.calls:
-            return self.home if isinstance(self.home, Audience) and not self.modern else None
+        if self._sole is not None and not self.modern and not self.calls:
+            return self._sole
         audiences = [call.audience for call in self.calls]
         if self.modern:  # it speaks of those calls alone for which it was given a level
             audiences = [each for each in audiences if each is not None and each.level is not None]
@@ -226,10 +250,6 @@ class Traffic:
         return first
 
     # Log levels
-
-    def may_need_level(self, audience: Audience | None) -> bool:
-        """Whether `agree_on_level` may have something to say, before a call for this one."""
-        return self.level is not None or (audience is not None and audience.level is not None)
 
     async def agree_on_level(self, session: Session) -> None:
         """Tell a legacy server the most verbose level that anybody wants whose calls it answers now."""

@@ -155,7 +155,7 @@ class RemoteServer(Server):
         except BaseException:
             await self._close(channel, say_goodbye=False)
             raise
-        traffic.modern = session.modern
+        traffic.modern = traffic.tells_apart = session.modern
         if not session.modern and (traffic.declared or session.about.tells or session.about.can("logging")):
             channel.listen()
         return Link(channel, session, traffic)
@@ -306,9 +306,7 @@ class RemoteServer(Server):
         while self._link is None:
             await self.connect(audience)
         link = self._link
-        if link.traffic.takes(audience) or (audience is None and isinstance(errand, Asked)):
-            return link
-        return await self._links.choose(audience)
+        return await self._links.choose(audience) if self._links.needed(link.traffic, errand) else link
 
     async def _carried(
         self, link: Link, errand: Call | Asked, exchange: Callable[[Link, bytes], Awaitable[Raw]]
@@ -316,9 +314,10 @@ class RemoteServer(Server):
         """The result of an exchange on this link, during which the server may ask and tell things."""
         id = link.channel.next_id()
         traffic, audience = link.traffic, errand.audience
-        traffic.begin(errand, id)
+        if traffic.begin(errand, id):
+            self._tell_of_roots(link.channel, traffic)
         try:
-            if traffic.may_need_level(audience):
+            if traffic.level is not None or (audience is not None and audience.level is not None):
                 await traffic.agree_on_level(link.session)
             return await exchange(link, id)
         except RpcError as error:
@@ -342,11 +341,12 @@ class RemoteServer(Server):
 
     def roots_changed(self, home: object) -> None:
         for channel, traffic in self._traffic.items():
-            if traffic.home is home and traffic.hears_of_roots:
-                channel.send(*notification(b'"notifications/roots/list_changed"', EMPTY_OBJECT))
+            if traffic.last is home:
+                self._tell_of_roots(channel, traffic)
 
-    def left(self, home: object) -> None:
-        self._links.leave(home)
+    def _tell_of_roots(self, channel: Channel, traffic: Traffic) -> None:
+        if traffic.hears_of_roots:
+            channel.send(*notification(b'"notifications/roots/list_changed"', EMPTY_OBJECT))
 
     # What the server says by itself
 
