@@ -42,6 +42,9 @@ from .tasks import TaskRelay
 
 
 class Endpoint(ABC):
+    streams_lists = False
+    """Whether legacy clients get lists as events over HTTP, as most servers send them."""
+
     def __init__(self, workbench: Workbench, *, shared: bool, addressed: bool) -> None:
         """`shared` by many clients: where they may see different toolboxes, they are told not to share what
         they hear. With `addressed`, resources are known by addresses of ours.

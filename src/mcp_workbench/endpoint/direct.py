@@ -39,6 +39,8 @@ class DirectEndpoint(Endpoint):
     not know of. With several their offers are merged.
     """
 
+    streams_lists = True
+
     def __init__(self, workbench: Workbench, toolbox: str, *, shared: bool = False) -> None:
         super().__init__(workbench, shared=shared, addressed=False)
         self._name = toolbox

@@ -75,6 +75,11 @@ class Exchange:
             await self._request.begin()
             await self._request.write(b"", last=True)
 
+    def stream(self) -> None:
+        """Answer with events whatever comes, where the client takes them."""
+        if self._may_stream:
+            self._begin()
+
     def cancel(self) -> None:
         """Give up the call: nobody wants its answer any more."""
         self._unwanted = True

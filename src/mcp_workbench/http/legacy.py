@@ -137,6 +137,8 @@ class Legacy:
         )
         session.running[key] = exchange
         question.audience = session.audience.within(exchange.put)
+        if self._endpoint.streams_lists and question.method.endswith("/list"):
+            exchange.stream()
         try:
             await exchange.run(self._endpoint, question)
         finally:
