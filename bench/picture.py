@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from .curves import Curve, curves
 from .figures import Figures
 from .report import times
 
@@ -22,7 +23,17 @@ COLOURS = {
     "mcp-proxy": "#8a63c7",
     "mcp-hub": "#c7467b",
 }
-MEMORY, LATENCY = "#3367b0", "#0a7d5a"
+DASHES = "#b8c0cc"
+LEAST = 0.5
+"""The multiple at the foot of a chart of growth: some costs fall."""
+
+LINES = {
+    "p50_us": ("time of a call", "#0a7d5a"),
+    "mean_us": ("time of a call", "#0a7d5a"),
+    "open_ms": ("opening", "#d1622b"),
+    "first_ms": ("opening", "#d1622b"),
+    "memory_mb": ("memory", "#3367b0"),
+}
 
 
 @dataclass
@@ -40,9 +51,12 @@ def draw(figures: Figures) -> str:
         *_bar_chart(0, "p50 of a small call, one at a time (less is better)", latency),
         *_bar_chart(WIDTH // 2, "small calls per second, 16 in flight (more is better)", rate),
     ]
-    charts = _growth(figures)
-    for position, (title, points) in enumerate(charts):
-        parts += _line_chart(20 + position * (CHART_WIDTH + 30), height_of_bars + 60, title, points)
+    charts: dict[str, list[Curve]] = {}
+    for curve in curves(figures):
+        if curve.cost in LINES:
+            charts.setdefault(curve.cause, []).append(curve)
+    for position, (cause, lines) in enumerate(charts.items()):
+        parts += _line_chart(20 + position * (CHART_WIDTH + 30), height_of_bars + 60, cause, lines)
     if charts:
         parts.append(_text(20, height_of_bars + 22, "How cost grows", size=17, weight="bold"))
         parts += _legend(200, height_of_bars + 22)
@@ -90,69 +104,43 @@ def _bar_chart(left: int, title: str, bars: Sequence[Bar]) -> list[str]:
     return parts
 
 
-Points = list[tuple[float, float | None, float | None]]
-"""How much was asked, the latency then, and the memory."""
-
-
-def _growth(figures: Figures) -> list[tuple[str, Points]]:
-    charts: list[tuple[str, Points]] = []
-    for group, title in (
-        ("open", "servers"),
-        ("tools", "tools"),
-        ("crowd", "calls in flight"),
-        ("log lines", "lines in the log"),
-        ("http", "HTTP clients"),
-    ):
-        points: Points = []
-        for figure in figures.group(group):
-            if figure.target == "workbench" and figure.values:
-                count = figure.cell.split(",", 1)[1] if group == "crowd" else figure.cell
-                amount = float("".join(filter(str.isdigit, count)))
-                points.append((amount, figure.values.get("p50_us"), figure.values.get("memory_mb")))
-        if len(points) > 1:
-            charts.append((title, points))
-    return charts[: WIDTH // (CHART_WIDTH + 30)]
-
-
-def _line_chart(left: int, top: int, title: str, points: Points) -> list[str]:
-    """Both as multiples of their first value, by logarithms; what grows as its cause follows the dashes."""
+def _line_chart(left: int, top: int, title: str, curves: Sequence[Curve]) -> list[str]:
+    """Each as multiples of its first value, by logarithms; what grows as its cause follows the dashes."""
     bottom = top + CHART_HEIGHT
-    low = max(min(point[0] for point in points), 1)
-    high = max(point[0] for point in points)
-    series = {LATENCY: [(x, y) for x, y, _ in points if y], MEMORY: [(x, y) for x, _, y in points if y]}
-    most = max([10.0, *(y / line[0][1] for line in series.values() if line for _, y in line)])
+    low, high = curves[0].points[0][0], curves[0].points[-1][0]
+    most = max([10.0, *(cost / curve.points[0][1] for curve in curves for _, cost in curve.points)])
 
-    def place(x: float, multiple: float) -> tuple[float, float]:
-        across = math.log(max(x, low) / low) / math.log(high / low)
-        up = math.log(max(multiple, 0.8) / 0.8) / math.log(most / 0.8)
+    def place(amount: float, multiple: float) -> tuple[float, float]:
+        across = math.log(amount / low) / math.log(high / low)
+        up = math.log(max(multiple, LEAST) / LEAST) / math.log(most / LEAST)
         return left + 30 + across * (CHART_WIDTH - 30), bottom - up * CHART_HEIGHT
 
     x0, y0 = place(low, 1)
-    x1, y1 = place(low * min(most, high / low), min(most, high / low))
+    end = min(most, high / low)
+    x1, y1 = place(low * end, end)
     parts = [
         _text(left + 30, top - 8, title, size=13),
         f'<path d="M{left + 30} {top}V{bottom}H{left + CHART_WIDTH}" stroke="#9aa5b1" fill="none"/>',
-        f'<path d="M{x0:.0f} {y0:.0f}L{x1:.0f} {y1:.0f}" stroke="#b8c0cc" stroke-dasharray="4 4"/>',
-        _text(left + 30, bottom + 16, f"{points[0][0]:,.0f}", size=11),
+        f'<path d="M{x0:.0f} {y0:.0f}L{x1:.0f} {y1:.0f}" stroke="{DASHES}" stroke-dasharray="4 4"/>',
+        _text(left + 30, bottom + 16, f"{low:,.0f}", size=11),
         _text(left + CHART_WIDTH, bottom + 16, f"{high:,.0f}", size=11, anchor="end"),
     ]
     for mark in (1, 10, 100):
         if mark <= most:
             parts.append(_text(left + 26, int(place(low, mark)[1]) + 4, f"{mark}×", size=11, anchor="end"))
-    for colour, line in series.items():
-        if line:
-            path = " ".join(f"{x:.0f},{y:.0f}" for x, y in (place(x, y / line[0][1]) for x, y in line))
-            parts.append(f'<polyline points="{path}" stroke="{colour}" stroke-width="2.5" fill="none"/>')
+    for curve in curves:
+        first = curve.points[0][1]
+        path = " ".join(
+            f"{x:.0f},{y:.0f}" for x, y in (place(amount, cost / first) for amount, cost in curve.points)
+        )
+        colour = LINES[curve.cost][1]
+        parts.append(f'<polyline points="{path}" stroke="{colour}" stroke-width="2.5" fill="none"/>')
     return parts
 
 
 def _legend(left: int, y: int) -> list[str]:
     parts: list[str] = []
-    for colour, label in (
-        (LATENCY, "p50 of a call"),
-        (MEMORY, "memory"),
-        ("#b8c0cc", "as fast as its cause"),
-    ):
+    for label, colour in {**dict(LINES.values()), "as fast as its cause": DASHES}.items():
         parts.append(f'<rect x="{left}" y="{y - 8}" width="18" height="5" fill="{colour}"/>')
         parts.append(_text(left + 24, y, label, size=12))
         left += 130

@@ -23,14 +23,20 @@ class Plan:
     """Of calls, to a cell, a target and a round."""
     starts: int
     """Rounds of what starts processes, which takes longer."""
+    beginnings: int
+    """Rounds of the start itself, which is short and uneven."""
     sizes: Sequence[int]
     in_flight: Sequence[int]
     servers: Sequence[int]
     tools: Sequence[int]
     clients: Sequence[int]
-    crowds: Sequence[int]
-    """Calls in flight, for how cost grows."""
-    log_lines: Sequence[int]
+    growths: int
+    """Rounds of how cost grows, with so many of each:"""
+    many_servers: Sequence[int]
+    many_tools: Sequence[int]
+    many_sessions: Sequence[int]
+    many_calls: Sequence[int]
+    many_lines: Sequence[int]
     shuffle: random.Random = field(default_factory=lambda: random.Random(6))
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
@@ -48,15 +54,20 @@ def full(folder: Path) -> Plan:
         folder,
         Progress(1),
         rounds=7,
-        seconds=0.5,
+        seconds=0.4,
         starts=5,
+        beginnings=9,
         sizes=(20, 100_000, 1_000_000),
         in_flight=(1, 16, 64),
-        servers=(1, 5, 20, 100),
+        servers=(1, 5, 20),
         tools=(10, 1_000, 10_000),
         clients=(1, 10, 16, 100),
-        crowds=(1, 4, 16, 64, 256),
-        log_lines=(0, 10_000, 100_000, 300_000),
+        growths=3,
+        many_servers=(1, 10, 100),
+        many_tools=(10, 100, 1_000, 10_000),
+        many_sessions=(1, 10, 100, 1_000),
+        many_calls=(1, 4, 16, 64, 256),
+        many_lines=(1_000, 10_000, 100_000, 300_000),
     )
 
 
@@ -67,11 +78,16 @@ def quick(folder: Path) -> Plan:
         rounds=2,
         seconds=0.15,
         starts=2,
+        beginnings=3,
         sizes=(20, 100_000, 1_000_000),
         in_flight=(1, 16),
-        servers=(1, 5, 20),
+        servers=(1, 20),
         tools=(10, 1_000),
         clients=(1, 16),
-        crowds=(),
-        log_lines=(),
+        growths=1,
+        many_servers=(1, 10),
+        many_tools=(10, 1_000),
+        many_sessions=(1, 100),
+        many_calls=(1, 16),
+        many_lines=(1_000, 30_000),
     )

@@ -50,6 +50,11 @@ class Process:
         return self._process.stdout.fileno()
 
     @property
+    def age_ms(self) -> float:
+        """Milliseconds since it was started."""
+        return (time.perf_counter() - self.began) * 1000
+
+    @property
     def ended(self) -> bool:
         return self._process.poll() is not None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .curves import GROUP, curves
 from .figures import Figure, Figures
 from .goals import GOALS
 
@@ -15,22 +16,24 @@ END = "<!-- end: written by make bench -->"
 TITLES = {
     "calls": "Calls over stdio",
     "http": "Calls over HTTP, 20 B, one call in flight to a client",
-    "start": "Start to first answer, and memory then",
+    "start": "Start to first answer, to the list of tools, and memory then",
     "open": "Opening a toolbox of several servers",
     "tools": "A toolbox with many tools",
     "log": "The price of the call log",
     "tool files": "Tool files, beside a child server, all through the workbench",
-    "crowd": "Calls in flight",
-    "log lines": "Lines already in the log",
 }
+GROWTH = "How cost grows: of more and more of each, all else small"
 
 # A column's head, the value in it, and whether it shows the multiple of the baseline too.
 COLUMNS = {
     "p50_us": ("p50", True),
+    "mean_us": ("mean", False),
     "p99_us": ("p99", False),
     "per_second": ("calls/s", True),
     "cpu_us": ("CPU per call", False),
+    "per_call_us": ("time per call, all at once", False),
     "start_ms": ("first answer", True),
+    "listed_ms": ("tools listed", True),
     "open_ms": ("opening", True),
     "first_ms": ("opening", False),
     "from_start_ms": ("from the start", True),
@@ -46,6 +49,8 @@ def tables(figures: Figures) -> list[tuple[str, Row, Sequence[Row]]]:
     for group, title in TITLES.items():
         if members := figures.group(group):
             found.append((title, *_table(members)))
+    if rows := _growth(figures):
+        found.append((GROWTH, ("", "", "measured", "in all", "as its cause to the power of", ""), rows))
     return found
 
 
@@ -94,6 +99,24 @@ def _table(figures: list[Figure]) -> tuple[Row, list[Row]]:
         else:
             rows.append((cell, figure.target, *(_entry(figure, name) for name in names)))
     return head, rows
+
+
+def _growth(figures: Figures) -> list[Row]:
+    rows: list[Row] = []
+    shown = ""
+    for curve in curves(figures):
+        amounts = ", ".join(f"{amount:,.0f}" for amount, _ in curve.points)
+        cause = f"{curve.cause}: {amounts}" if curve.cause != shown else ""
+        shown = curve.cause
+        values = [_with_unit(value, curve.cost) for _, value in curve.points]
+        in_all = f"{times(curve.times)} for {curve.cause_times:,.0f}×"
+        verdict = "no faster" if curve.tame else "faster than its cause"
+        power = f"{max(curve.steepest, 0):.2f} at most"
+        rows.append((cause, COLUMNS[curve.cost][0], ", ".join(values), in_all, power, verdict))
+    for figure in figures.all:
+        if figure.group.startswith(GROUP) and figure.why:
+            rows.append((figure.group.removeprefix(GROUP), "", f"*{figure.why}*", "", "", ""))
+    return rows
 
 
 def _entry(figure: Figure, name: str) -> str:

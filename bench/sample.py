@@ -26,6 +26,10 @@ class Sample:
         return self._quantile(0.5)
 
     @property
+    def mean_us(self) -> float:
+        return sum(self.latencies) / self.calls / 1000
+
+    @property
     def p99_us(self) -> float:
         return self._quantile(0.99)
 

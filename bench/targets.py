@@ -120,6 +120,11 @@ class Workbench(Target):
         command, env = self.command(folder)
         return Process(command, log=folder / f"{self.name}.log", env=env)
 
+    def greet(self, pipes: Pipes) -> None:
+        super().greet(pipes)
+        # `initialize` is answered before all of it is there, and what is measured next is not the start.
+        pipes.ask("tools/list", {})
+
     def open(self, pipes: Pipes) -> Any:
         arguments = {"toolbox": "bench", "detail": "json"}
         result = pipes.ask("tools/call", {"name": "open_toolbox", "arguments": arguments})

@@ -38,7 +38,9 @@ class _ToolPart(msgspec.Struct, forbid_unknown_fields=True):
     name: str
 
 
-class _UseArguments(msgspec.Struct, forbid_unknown_fields=True):
+class UseArguments(msgspec.Struct, forbid_unknown_fields=True):
+    """What `use_tool` takes, if its names are no blanks."""
+
     tool: _ToolPart
     arguments: Raw = Raw(EMPTY_OBJECT)
 
@@ -52,7 +54,7 @@ class FindArguments(msgspec.Struct, forbid_unknown_fields=True):
 
 _decode_find = msgspec.json.Decoder(FindArguments).decode
 _decode_open = msgspec.json.Decoder(_OpenArguments).decode
-_decode_use = msgspec.json.Decoder(_UseArguments).decode
+_decode_use = msgspec.json.Decoder(UseArguments).decode
 
 
 def check_open(arguments: Raw, toolboxes: Iterable[str]) -> tuple[str, Literal["json", "signature"] | None]:
@@ -115,7 +117,7 @@ def check_use(arguments: Raw) -> tuple[ToolRef, Raw]:
         fields = _decode_use(arguments)
     except (msgspec.DecodeError, RecursionError):
         fields = None
-    if fields is not None and _is_object(fields.arguments):
+    if fields is not None and is_object(fields.arguments):
         tool = fields.tool
         if tool.toolbox.strip() and tool.server.strip() and tool.name.strip():
             return ToolRef(tool.toolbox, tool.server, tool.name), fields.arguments
@@ -126,7 +128,7 @@ def check_use(arguments: Raw) -> tuple[ToolRef, Raw]:
     return ToolRef(**decode(parts["tool"])), Raw(parts.get("arguments", EMPTY_OBJECT))
 
 
-def _is_object(value: Raw) -> bool:
+def is_object(value: Raw) -> bool:
     return bytes(memoryview(value)[:1]) == b"{"
 
 

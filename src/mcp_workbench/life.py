@@ -45,7 +45,8 @@ class Life:
         # The user's own file has the same name as one that was found in the working folder.
         own = os.path.abspath(user_config(environ))
         self._needs_trust = not asked_for and self._path not in (None, own)
-        self._state = self._look()
+        # Nothing yet, so that the first look reads the file again: it may have changed since it was loaded.
+        self._state: object = None
         self._run = RunFile(environ)
         self._transport = transport
         self.problem: str | None = None

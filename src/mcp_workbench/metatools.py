@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from msgspec import Raw
 
@@ -54,40 +55,6 @@ _OPEN_OUTPUT = {
     },
     "required": ["toolbox", "description", "servers_connected", "tools"],
 }
-
-
-def instructions(workbench: Workbench, scope: Scope) -> str:
-    """What a client tells its model about us, at the start."""
-    config = workbench.config
-    toolboxes = workbench.seen(scope)
-    parts = ["## Available Toolboxes\n"]
-    for name, toolbox in toolboxes.items():
-        count = len(toolbox.servers)
-        parts.append(
-            f"- **{name}** ({count} server{'' if count == 1 else 's'}): {toolbox.config.description}\n"
-            "  - Use `open_toolbox` with toolbox name to access\n"
-        )
-    if toolboxes:
-        parts.append(
-            "To open a toolbox and see available tools:\n"
-            "1. Call `open_toolbox` with the desired toolbox name\n"
-            "2. Inspect the returned tools array for available operations\n"
-            "3. Call `use_tool` with the tool's `toolbox`, `server` and `name`"
-        )
-    elif scope is not None:
-        parts.append("No toolboxes are open to you.")
-    else:
-        where = config.path or "workbench-config.json"
-        parts.append(
-            f"No toolboxes are configured. Add one under `toolboxes` in {where}: "
-            '{"toolboxes": {"dev": {"description": "…", "mcpServers": {…}}}}'
-        )
-    if config.untrusted is not None and scope is None:
-        parts.append(
-            f"\n\nNot used, because it runs commands and nobody has trusted it: {config.untrusted} "
-            f"(to use it, run: mcp-workbench trust {config.untrusted})"
-        )
-    return "\n".join(parts)
 
 
 def definitions(workbench: Workbench, scope: Scope) -> bytes:
@@ -238,9 +205,13 @@ async def open_toolbox(
             toolbox = await workbench.open(name, scope, tally.settled, audience)
         finally:
             heart.cancel()
-    listing = toolbox.listing(detail)
+    return Result(_with_text(toolbox.listing(detail)))
+
+
+@lru_cache(8)  # a toolbox keeps its listing, so the same bytes come again
+def _with_text(listing: bytes) -> bytes:
     text = encode(listing.decode())
-    return Result(b'{"content":[{"type":"text","text":%b}],"structuredContent":%b}' % (text, listing))
+    return b'{"content":[{"type":"text","text":%b}],"structuredContent":%b}' % (text, listing)
 
 
 class _Tally:

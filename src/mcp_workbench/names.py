@@ -24,6 +24,14 @@ class ToolRef(msgspec.Struct, frozen=True):
         return f"{self.toolbox}/{server}/{self.name}"
 
 
+class TaskRef(msgspec.Struct, frozen=True):
+    """Where a task is worked on. `id` is its server's own."""
+
+    toolbox: str
+    server: str
+    id: str
+
+
 SCHEME = "workbench://"
 _expression = re.compile(r"(\{[^{}]*\})")
 

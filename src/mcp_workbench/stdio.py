@@ -9,17 +9,21 @@ import signal
 import stat
 import threading
 from collections.abc import Coroutine
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import msgspec
 from msgspec import Raw
 
-from .endpoint import Client, Endpoint, MetaEndpoint, Question, Subscription
+from .endpoint.base import Endpoint
+from .endpoint.meta import MetaEndpoint
+from .endpoint.question import STRANGER, Question
 from .endpoint.resident import Resident
-from .endpoint.subscription import EVERYTHING
+from .endpoint.subscription import EVERYTHING, Subscription
 from .errors import RpcError
+from .greeting import ENDING, UNGREETED, Greeting
 from .life import Life
 from .protocol import revisions
+from .straight import StraightWay
 from .wire import messages
 from .wire.lines import Piece, widen
 from .wire.messages import INTERNAL_ERROR, INVALID_REQUEST, NULL, PARSE_ERROR
@@ -31,8 +35,11 @@ FINISH_AFTER_SIGNAL = 10.0
 FINISH_AFTER_EOF = 1.0
 """Seconds that calls under way may still take. A client that closed our input is rarely still reading."""
 
-# A client that has said nothing about itself yet.
-STRANGER = Client("unknown", revisions.LEGACY[-1])
+
+class Running(Protocol):
+    """Work for a request: a task, or a call that went straight."""
+
+    def cancel(self) -> object: ...
 
 
 class _Cancelled(msgspec.Struct):
@@ -71,32 +78,39 @@ class Connection:
 
     def __init__(self, endpoint: Endpoint, read_fd: int, write_fd: int) -> None:
         self._endpoint = endpoint
-        self._client = STRANGER
-        self._running: dict[bytes, asyncio.Task[None]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self.client = STRANGER
+        self._running: dict[bytes, Running] = {}
+        """By the id of the request, with a blank behind it where a client uses one twice."""
+        self._rest: asyncio.Future[None] | None = None
         self._subscriptions: dict[bytes, Subscription] = {}
         """By the id of the standing request."""
         self._junk = 0
         self.ended = asyncio.Event()
-        self.peer = Peer(read_fd, write_fd, self, max_line=MAX_LINE, throttle=True)
+        straight = StraightWay(endpoint, self).take if isinstance(endpoint, MetaEndpoint) else None
+        self.peer = Peer(read_fd, write_fd, self, max_line=MAX_LINE, throttle=True, shortcut=straight)
         self._own = Subscription(self.peer.notify, EVERYTHING)
         """What a legacy client hears from its `initialize` on."""
-        self._audience = Resident(self.peer)
+        self.audience = Resident(self.peer)
+
+    def go_on(self, greeting: Greeting) -> None:
+        """From where the greeting got to, before anything is read."""
+        if greeting.unsent:
+            self.peer.send(greeting.unsent)
+        if greeting.answered:
+            # Received like any other, for what else comes of it; but its answer is out already.
+            self.peer.receive(messages.read(greeting.answered), lambda *answer: None)
+        self.peer.begin_with(greeting.unread)
 
     # What comes in
 
     def on_request(self, peer: Peer, request: Request) -> None:
         try:
             question = Question(
-                request.method,
-                request.params,
-                self._client,
-                subscription=self._own,
-                audience=self._audience,
+                request.method, request.params, self.client, subscription=self._own, audience=self.audience
             )
             if request.method == "initialize":
-                self._client = self._endpoint.client_of(question)
-                self._audience.declared = self._client.declared
+                self.client = self._endpoint.client_of(question)
+                self.audience.declared = self.client.declared
             if request.method == "subscriptions/listen" and question.client.modern:
                 self._spawn(request, self._listen(request, question))
             elif (result := self._endpoint.at_once(question)) is not None:
@@ -106,7 +120,7 @@ class Connection:
         except RpcError as error:
             request.fail(error)
         except Exception as error:
-            self._apologize(request, error)
+            request.fail(self.apology(error))
 
     def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
         if method == "notifications/cancelled":
@@ -117,7 +131,7 @@ class Connection:
                 if key in self._running:
                     self._running[key].cancel()
         elif method == "notifications/roots/list_changed":
-            self._endpoint.workbench.roots_changed(self._audience)
+            self._endpoint.workbench.roots_changed(self.audience)
 
     def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
         if isinstance(problem, messages.NotAMessage) and line.lstrip().startswith(b"["):
@@ -135,16 +149,23 @@ class Connection:
 
     def _spawn(self, request: Request, work: Coroutine[Any, Any, tuple[Piece, ...] | None]) -> None:
         task = asyncio.create_task(self._see_through(request, work))
-        self._tasks.add(task)
-        key = bytes(request.id)
-        self._running[key] = task  # a client that uses an id twice can cancel the later one
+        key = self.began(bytes(request.id), task)
+        task.add_done_callback(lambda _: self.ended_with(key, ()))
 
-        def done(_: asyncio.Task[None]) -> None:
-            self._tasks.discard(task)
-            if self._running.get(key) is task:
-                del self._running[key]
+    def began(self, id: bytes, running: Running) -> bytes:
+        """Work for this request is under way; what it is known by."""
+        while id in self._running:
+            id += b" "
+        self._running[id] = running
+        return id
 
-        task.add_done_callback(done)
+    def ended_with(self, key: bytes, line: tuple[Piece, ...]) -> None:
+        """It has ended, with this line for the client."""
+        if line:
+            self.peer.send(*line)
+        del self._running[key]
+        if self._rest is not None and not (self._running or self._rest.done()):
+            self._rest.set_result(None)
 
     async def _listen(self, request: Request, question: Question) -> None:
         key = bytes(request.id)
@@ -166,23 +187,23 @@ class Connection:
             request.drop()
             raise
         except Exception as error:
-            self._apologize(request, error)
+            request.fail(self.apology(error))
 
     def _answer(self, request: Request, *result: Piece) -> None:
         request.answer(*result)
         if request.method == "initialize":
             self._endpoint.subscribe(self._own)
 
-    def _apologize(self, request: Request, error: Exception) -> None:
-        """A mistake of ours; the client is owed an answer all the same."""
+    def apology(self, error: Exception) -> RpcError:
+        """For a mistake of ours: the client is owed an answer all the same."""
         import traceback
 
         traceback.print_exception(error)
-        request.fail(RpcError(INTERNAL_ERROR, f"Internal error: {error}"))
+        return RpcError(INTERNAL_ERROR, f"Internal error: {error}")
 
     def _batch(self, line: bytes) -> None:
         items = messages.read_batch(line)
-        if items is None or not items or self._client.version != revisions.BATCHES:
+        if items is None or not items or self.client.version != revisions.BATCHES:
             why = "an empty batch" if items == [] else f"batches belong to {revisions.BATCHES} alone"
             self._refuse(messages.NotAMessage(why))
             return
@@ -213,16 +234,25 @@ class Connection:
         """Read no more, let calls under way finish for a while, say goodbye."""
         self._endpoint.close()
         self.peer.pause()
-        if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=patience)
-            for task in late:
-                task.cancel()
-            if late:
-                await asyncio.wait(late)
+        if not await self._at_rest(patience):
+            self.give_up()
+            await self._at_rest(None)
         for subscription in self._subscriptions.values():
             self.peer.send(*subscription.result())
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.peer.drain(), 1.0)
+
+    def give_up(self) -> None:
+        """Cancel all that is under way."""
+        for running in list(self._running.values()):
+            running.cancel()
+
+    async def _at_rest(self, patience: float | None) -> bool:
+        """Until nothing is under way any more, or patience has run out."""
+        if self._running:
+            self._rest = asyncio.get_running_loop().create_future()
+            await asyncio.wait({self._rest}, timeout=patience)
+        return not self._running
 
 
 def _refusal(problem: ValueError) -> RpcError:
@@ -264,7 +294,13 @@ def pollable(fd: int) -> tuple[int, Literal["client", "file"]]:
     return outlet, "file"
 
 
-async def serve(workbench: Workbench, *, asked_for: bool = True, toolbox: str | None = None) -> None:
+async def serve(
+    workbench: Workbench,
+    *,
+    asked_for: bool = True,
+    toolbox: str | None = None,
+    greeting: Greeting = UNGREETED,
+) -> None:
     """Serve until the client leaves or a signal says so; then close the workbench and leave nothing behind.
 
     `asked_for` says that the user named the configuration file. With a `toolbox`, that one is served as it
@@ -276,7 +312,8 @@ async def serve(workbench: Workbench, *, asked_for: bool = True, toolbox: str | 
     widen(writing)
     connection = Connection(_endpoint(workbench, toolbox), reading, writing)
     life = Life(workbench, asked_for=asked_for, transport="stdio", warn=warn)
-    signalled = _on_signals(connection.ended, life)
+    signalled = _on_signals(connection, life)
+    connection.go_on(greeting)
     try:
         await connection.ended.wait()
         patience = FINISH_AFTER_EOF if source == "client" else None
@@ -297,7 +334,7 @@ def _endpoint(workbench: Workbench, toolbox: str | None) -> Endpoint:
     return DirectEndpoint(workbench, toolbox)
 
 
-def _on_signals(end: asyncio.Event, life: Life) -> asyncio.Event:
+def _on_signals(connection: Connection, life: Life) -> asyncio.Event:
     """SIGTERM and SIGINT ask for the end, a second time with no more patience; SIGHUP for a reload."""
     loop = asyncio.get_running_loop()
     serving = asyncio.current_task()
@@ -305,13 +342,15 @@ def _on_signals(end: asyncio.Event, life: Life) -> asyncio.Event:
 
     def leave() -> None:
         if signalled.is_set():
+            connection.give_up()
             for task in asyncio.all_tasks():
                 if task is not serving:
                     task.cancel()
         signalled.set()
-        end.set()
+        connection.ended.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, leave)
     loop.add_signal_handler(signal.SIGHUP, life.reload)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     return signalled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
 from typing import TypeAlias
 
 from msgspec import Raw
@@ -30,7 +30,7 @@ from .names import Scope, ToolRef
 from .pins.pins import Pins
 from .protocol.audience import Audience
 from .protocol.results import Result
-from .servers.base import Server
+from .servers.base import Begun, Server
 from .servers.call import Call
 from .servers.child import ChildServer
 from .servers.eras import Eras
@@ -41,6 +41,7 @@ from .servers.tool import Tool, unlisted_tool
 from .toolbox import Toolbox
 from .wire.lines import Piece
 from .wire.messages import NULL, encode, error_object
+from .wire.peer import Pending
 
 MOST_CALLS_DEEP = 16
 """A longer chain of calls of calls is taken for a loop."""
@@ -136,29 +137,39 @@ class Workbench:
         tool = server.tools.get(ref.name)
         if tool is None and (server.connected or server.asleep):
             tool = await self._look_up(server, call)
-        call.id = new_id()
-        began, clock = time.time(), time.perf_counter()
+        _begin(call)
+        result = await self.see_through(call, self._make(call, server, tool))
+        audience = call.audience
+        if server.modern and audience is not None and not (audience.modern or call.again):
+            return await self.eras.see_through(server, call, audience, result, self.call)
+        return result
+
+    async def _make(self, call: Call, server: Server, tool: Tool | None) -> Result:
+        audience = call.audience
+        if not server.connected:
+            await server.connect(audience)
+            tool = await self._look_up(server, call)
+        assert tool is not None
+        if audience is not None and audience.modern and not server.modern:
+            return await self.eras.call(server, tool, call)
+        return Result(await server.call(tool, call), server.modern)
+
+    async def see_through(self, call: Call, answer: Awaitable[Result]) -> Result:
+        """What becomes of a call that has begun, here and in the log. Raises what `call` does."""
         error: str | None = None
-        answer: tuple[Piece, ...] = ()
+        pieces: tuple[Piece, ...] = ()
         try:
-            if not server.connected:
-                await server.connect(call.audience)
-                tool = await self._look_up(server, call)
-            assert tool is not None
-            audience = call.audience
-            if audience is not None and audience.modern and not server.modern:
-                result = await self.eras.call(server, tool, call)
-            else:
-                result = Result(await server.call(tool, call), server.modern)
+            result = await answer
             error = result.error_text
-            answer = (b'"result":', result.raw)
+            pieces = (b'"result":', result.raw)
+            return result
         except (RpcError, ConnectFailed, Unanswered) as failure:
             error = failure.reason
             if isinstance(failure, RpcError):
-                answer = (b'"error":', error_object(failure))
+                pieces = (b'"error":', error_object(failure))
             else:
-                answer = (b'"unanswered":', encode(error))
-            raise CallFailed(ref, error, failure if isinstance(failure, RpcError) else None) from None
+                pieces = (b'"unanswered":', encode(error))
+            raise CallFailed(call.ref, error, failure if isinstance(failure, RpcError) else None) from None
         except asyncio.CancelledError:
             error = "cancelled"
             raise
@@ -167,10 +178,22 @@ class Workbench:
             raise
         finally:
             if call.id:
-                self._log(call, began, time.perf_counter() - clock, error, answer)
-        if server.modern and audience is not None and not (audience.modern or call.again):
-            return await self.eras.see_through(server, call, audience, result, self.call)
-        return result
+                self.log(call, error, pieces)
+
+    def begin(self, call: Call, pending: Pending) -> Begun | None:
+        """The same call where nothing has to be waited for but its answer, which `pending` gets.
+
+        None where something has to be: then nothing was done, and `call` is the way. Whoever begins a call
+        logs what becomes of it.
+        """
+        ref = call.ref
+        toolbox = self.seen(call.scope).get(ref.toolbox)
+        server = toolbox.servers.get(ref.server) if toolbox is not None and toolbox.opened else None
+        tool = server.tools.get(ref.name) if server is not None else None
+        if server is None or tool is None or server.config.pinned:
+            return None
+        _begin(call)
+        return server.begin(tool, call, pending)
 
     def roots_changed(self, home: object) -> None:
         """A client's roots are no longer what they were."""
@@ -267,14 +290,15 @@ class Workbench:
             return unlisted_tool(ref.name)
         raise ToolNotFound(ref)
 
-    def _log(
-        self, call: Call, began: float, cost: float, error: str | None, answer: tuple[Piece, ...]
-    ) -> None:
+    def log(self, call: Call, error: str | None, answer: tuple[Piece, ...]) -> None:
+        """The one line of a call that has ended; `answer` is for its record."""
+        cost = time.perf_counter() - call.clock
         self.calls += 1
         self.errors += error is not None
+        ref, parent = call.ref, call.parent
         self.journal.write(
-            ts=began,
-            tool=call.ref.name,
+            ts=call.began,
+            tool=ref.name,
             caller=call.caller,
             args=bytes(call.arguments),
             error=error,
@@ -282,14 +306,14 @@ class Workbench:
             cost=cost,
             tid=call.tid,
             id=call.id,
-            parent=call.parent.id if call.parent is not None else None,
-            root=call.root.id,
-            toolbox=call.ref.toolbox,
-            server=call.ref.server,
+            parent=parent.id if parent is not None else None,
+            root=call.id if parent is None else call.root.id,
+            toolbox=ref.toolbox,
+            server=ref.server,
             principal=call.principal,
             answer=answer,
         )
-        if self.config.log.record and (toolbox := self.toolboxes.get(call.ref.toolbox)):
+        if self.config.log.record and (toolbox := self.toolboxes.get(ref.toolbox)):
             self._record(toolbox)
 
     def _record(self, toolbox: Toolbox) -> None:
@@ -404,3 +428,8 @@ class Workbench:
             secrets=self.config.secrets | self._found_secrets,
             record=log.record,
         )
+
+
+def _begin(call: Call) -> None:
+    call.id = new_id()
+    call.began, call.clock = time.time(), time.perf_counter()

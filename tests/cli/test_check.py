@@ -97,3 +97,13 @@ def test_the_schema_is_printed(tmp_path: Path) -> None:
     assert done.returncode == 0
     documented = Path(__file__).parents[2] / "docs/workbench-config.schema.json"
     assert json.loads(done.stdout) == json.loads(documented.read_text())
+
+
+def test_an_address_is_told_with_its_port_and_a_folder_that_is_not_there_is_a_warning(tmp_path: Path) -> None:
+    remote = configured(tmp_path, {"url": "https://me:canary@example.com:8443/mcp?key=canary"})
+    told = command("check", str(remote), cwd=tmp_path).stdout
+    assert "  s: url https://example.com:8443/mcp\n" in told
+    assert "canary" not in told
+    done = command("check", str(configured(tmp_path, {"path": "./toolz"})), cwd=tmp_path)
+    assert done.returncode == 0
+    assert f"warning: Server 's' in toolbox 'dev' has no folder yet: {tmp_path}/toolz\n" in done.stdout

@@ -116,3 +116,17 @@ def test_on_a_machine_without_clients_they_are_named(tmp_path: Path) -> None:
     done = Place(tmp_path / "new").run("connect", "--yes")
     assert done.returncode == 1
     assert "No client was found on this machine. Name one: claude-code" in done.stderr
+
+
+def test_what_to_do_in_the_client_is_told_where_there_is_something_to_do(place: Place) -> None:
+    turn_it_on = "Cursor: Turn it on"
+    assert turn_it_on in place.run("connect", "cursor", "--yes").stdout
+    assert turn_it_on not in place.run("disconnect", "cursor", "--yes").stdout
+
+
+def test_servers_that_a_client_starts_as_before_are_mentioned_until_they_are_taken_out(place: Place) -> None:
+    advice = "also started by Cursor as before; to take them out there, run: mcp-workbench connect --replace"
+    assert advice in place.run("connect", "cursor", "--yes").stdout
+    assert "as before" not in place.run("connect", "cursor", "--yes", "--replace").stdout
+    assert list(json.loads(cursor(place).read_text())["mcpServers"]) == ["workbench"]
+    assert "as before" not in place.run("connect", "cursor", "--yes").stdout

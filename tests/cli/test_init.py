@@ -106,6 +106,7 @@ def test_without_any_server_there_is_a_tool_of_ones_own_to_begin_with(place: Pla
     done = place.run("init", "--yes")
     assert done.returncode == 0
     assert "1 of 1 server connected, 1 tool." in done.stdout
+    assert done.stdout.endswith("\nTry it: mcp-workbench call mine/tools/hello who=Ann\n")
     assert place.run("call", "mine/tools/hello", "who=Ann").stdout == "Hello, Ann!\n"
     assert place.run("init", "--yes").returncode == 0
 

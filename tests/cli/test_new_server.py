@@ -62,3 +62,14 @@ def test_a_file_that_is_not_trusted_is_not_written_into(place: Place) -> None:
     done = place.run("new", "toolbox", "dev", "--description", "x")
     assert done.returncode == 1
     assert "not trusted" in done.stderr
+
+
+def test_programs_are_told_what_was_written(place: Place) -> None:
+    config = str(place.project / "workbench-config.json")
+    new = ("new", "toolbox", "dev", "--description", "x", "--json")
+    assert json.loads(place.run(*new).stdout) == {"config": config, "toolbox": "dev"}
+    new = ("new", "server", "dev/s", "--env", "API_KEY=geheim1", "--json", "--", "npx")
+    told = {"config": config, "toolbox": "dev", "server": "s", "exports": ["API_KEY"]}
+    assert json.loads(place.run(*new).stdout) == told
+    greet = {"path": str(place.project / "tools" / "greet.py"), "tool": "greet"}
+    assert json.loads(place.run("new", "tool", "greet", "--json").stdout) == greet

@@ -10,7 +10,8 @@ import pytest
 from mcp_workbench.clients import jsonc
 from mcp_workbench.clients.change import Backups, ChangedSince
 from mcp_workbench.clients.client import ClientFile, Home, Unreadable
-from mcp_workbench.clients.known import BY_NAME, CLIENTS, our_entry
+from mcp_workbench.clients.known import BY_NAME, CLIENTS
+from mcp_workbench.clients.ours import our_entry
 
 from .home import lay_out
 

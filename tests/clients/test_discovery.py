@@ -64,7 +64,7 @@ def test_secrets_are_kept_where_that_was_asked_for(place: tuple[Path, Path]) -> 
 def test_our_own_entry_is_not_found_and_a_broken_file_is_a_problem(place: tuple[Path, Path]) -> None:
     home, project = place
     (home / ".cursor/mcp.json").write_text('{"mcpServers": {"w": {"command": "mcp-workbench"}}}')
-    (home / ".gemini/settings.json").write_text("{oops")
+    (home / ".gemini/settings.json").write_text("{oops, oops}")
     found = Discovery({"HOME": str(home)}, str(project), str(project))
     assert "w" not in {each.name for each in found.servers}
     [problem] = found.problems

@@ -136,3 +136,8 @@ def test_what_is_no_json_is_refused_with_its_line(text: str) -> None:
 def test_a_list_where_an_object_is_needed_is_refused() -> None:
     with pytest.raises(NotJson):
         with_member('{"mcpServers": []}', ["mcpServers", "w"], {})
+
+
+def test_what_is_not_closed_is_said_to_be() -> None:
+    with pytest.raises(NotJson, match="it ends too soon, on line 2: something is not closed"):
+        parse('{"a": {"b": 1}\n')

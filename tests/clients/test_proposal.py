@@ -12,7 +12,10 @@ def found(name: str, client: str = "cursor", **entry: Any) -> FoundServer:
 
 def test_few_servers_go_into_one_toolbox() -> None:
     proposal = Proposal([found("git"), found("fetch")], {})
-    assert proposal.descriptions() == {"tools": "Tools (git, fetch)"}
+    assert proposal.descriptions() == {
+        "tools": "Source code, files and repositories; the web: search, pages, browsers (git, fetch)"
+    }
+    assert Proposal([found("unheard-of")], {}).descriptions() == {"tools": "Tools (unheard-of)"}
 
 
 def test_many_servers_are_sorted_by_what_they_are_for() -> None:

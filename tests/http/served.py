@@ -338,7 +338,8 @@ def modern_body(method: str, params: Mapping[str, Any] | None = None, id: object
 def modern_headers(
     method: str, params: Mapping[str, Any] | None = None, changed: Mapping[str, str | None] | None = None
 ) -> dict[str, str | None]:
-    name = (params or {}).get("name") or (params or {}).get("uri")
+    given = params or {}
+    name = given.get("name") or given.get("uri") or given.get("taskId")
     return {
         "MCP-Protocol-Version": MODERN,
         "Mcp-Method": method,

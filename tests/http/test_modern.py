@@ -33,6 +33,7 @@ def test_discovery_tells_who_and_what_we_are(served: Served) -> None:
         "prompts": {"listChanged": True},
         "completions": {},
         "logging": {},
+        "extensions": {"io.modelcontextprotocol/tasks": {}},
     }
     assert result["_meta"][PREFIX + "serverInfo"]["name"] == "mcp-workbench"
     assert "## Available Toolboxes" in result["instructions"]

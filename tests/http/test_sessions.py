@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from mcp_workbench.endpoint import Client
+from mcp_workbench.endpoint.question import Client
 from mcp_workbench.http.callers import ANYONE, Caller
 from mcp_workbench.http.request import Refused
 from mcp_workbench.http.sessions import COME_BACK, IDLE, MOST, MOST_BYTES, MOST_STREAMS, Session, Sessions

@@ -23,11 +23,13 @@ from .terminal import counted, error, good, plain, warning
 
 
 def check(
-    path: Annotated[str | None, typer.Argument(help="The file; else the one that a start would use.")] = None,
+    path: Annotated[
+        str | None, typer.Argument(metavar="PATH", help="The file; else the one that a start would use.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the file.")] = False,
 ) -> None:
-    """Check a configuration: every problem with its place and its fix. Status 1 if there is any."""
+    """Check a configuration. Every problem has its place and its fix; status 1 if there is any."""
     if schema:
         _print_json(editor_schema())
         return
@@ -59,14 +61,15 @@ class Report(msgspec.Struct):
         except ConfigError as unusable:
             problem = ConfigProblem("config", str(unusable), "Name a file that can be read")
             return cls(unusable.path, None, [problem], [])
-        missing = [
-            server
-            for toolbox in config.toolboxes.values()
-            for server in toolbox.servers.values()
-            if server.problem
-        ]
+        servers = [each for toolbox in config.toolboxes.values() for each in toolbox.servers.values()]
+        missing = [server for server in servers if server.problem]
         told = {server.complaint for server in missing}
         warnings = [each for each in config.warnings if each not in told]
+        warnings += [
+            f"Server '{each.name}' in toolbox '{each.toolbox}' has no folder yet: {each.path}"
+            for each in servers
+            if isinstance(each, FolderConfig) and not os.path.isdir(each.path)
+        ]
         if found.untrusted:
             warnings.append(f"{path} is not trusted, so a start does not use it: mcp-workbench trust")
         return cls(config.path, config, [_missing(server) for server in missing], warnings)
@@ -122,7 +125,7 @@ def _source(server: ServerConfig) -> str:
             from urllib.parse import urlsplit
 
             address = urlsplit(server.url)
-            return f"url {address.scheme}://{address.hostname}{address.path}"
+            return f"url {address.scheme}://{address.netloc.rpartition('@')[2]}{address.path}"
         case FolderConfig():
             return f"path {server.path}"
         case _:

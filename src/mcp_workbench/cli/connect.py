@@ -15,7 +15,8 @@ from ..clients import jsonc
 from ..clients.change import Backups, Change, ChangedSince, read
 from ..clients.client import ClientFile, Home
 from ..clients.discovery import Discovery
-from ..clients.known import BY_NAME, CLIENTS, our_entry
+from ..clients.known import BY_NAME, CLIENTS
+from ..clients.ours import our_entry
 from ..clients.proposal import shape
 from ..clients.standing import Standing
 from ..config import Config
@@ -61,9 +62,10 @@ def connect(
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Add the workbench to clients: the difference is shown, the file is backed up, and written at once.
+    """Add the workbench to clients.
 
-    Status 1 if a file cannot be read or written, or if nobody agreed.
+    The difference is shown, the file is backed up, and written at once. Status 1 if a file cannot be read or
+    written, or if nobody agreed.
     """
     if listed:
         _list(as_json)
@@ -74,12 +76,21 @@ def connect(
         edits.make(_files(clients, project, connected=True), lambda file: file.undoing(backups), keeps=False)
         return
     used = chosen(config)
+    unchanged: list[str] = []
 
     def connecting(file: ClientFile) -> Change:
-        leaving_out = tuple(_imported(file, used)) if replace else ()
+        imported = tuple(_imported(file, used))
+        if imported and not replace:
+            unchanged.append(file.client.title)
+        leaving_out = imported if replace else ()
         return file.connecting(our_entry(file.client, used.path, _variables(used)), leaving_out)
 
     edits.make(_files(clients, project), connecting)
+    if unchanged and not as_json:
+        typer.echo(
+            f"Servers that the workbench has now are also started by {', '.join(unchanged)} as before; "
+            "to take them out there, run: mcp-workbench connect --replace"
+        )
 
 
 def disconnect(
@@ -89,9 +100,10 @@ def disconnect(
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take the workbench out of clients, and put back what `connect --replace` took out.
+    """Take the workbench out of clients.
 
-    Status 1 if a file cannot be read or written, or if nobody agreed.
+    What `connect --replace` took out is put back. Status 1 if a file cannot be read or written, or if nobody
+    agreed.
     """
     backups = Backups(os.environ)
     edits = _Edits(yes, dry_run, as_json)
@@ -183,7 +195,8 @@ def _tell(file: ClientFile, change: Change, written: bool, copy: str | None) -> 
     elif written:
         kept = f" What it was is in {plain(copy)}." if copy is not None else ""
         typer.echo(good(f"{plain(change.path)} written.") + kept)
-        typer.echo(f"{file.client.title}: {file.client.restart}.")
+        if file.our_entry() is not None:
+            typer.echo(f"{file.client.title}: {file.client.restart}.")
 
 
 def _variables(config: Config) -> list[str]:

@@ -137,7 +137,7 @@ def _show(client: Client) -> None:
 
     print(
         "\nThat is all there is to it: two small tools in front of every server that you have.\n"
-        "Name your own servers in a workbench-config.json; README.md says how."
+        "Your turn: mcp-workbench init makes toolboxes of the servers that your clients have now."
     )
 
 

@@ -51,7 +51,9 @@ class Finding(msgspec.Struct):
 def doctor(
     toolbox: Annotated[
         str | None,
-        typer.Argument(help="Start this toolbox's servers only.", autocompletion=complete_toolbox),
+        typer.Argument(
+            metavar="TOOLBOX", help="Start this toolbox's servers only.", autocompletion=complete_toolbox
+        ),
     ] = None,
     no_servers: Annotated[bool, typer.Option("--no-servers", help="Start no server.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,

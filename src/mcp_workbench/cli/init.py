@@ -51,9 +51,10 @@ def init(
     no_proof: Annotated[bool, typer.Option("--no-proof", help="Start no server afterwards.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
 ) -> None:
-    """Make toolboxes of the servers that your clients have, and show that they work.
+    """Make toolboxes of the servers that your clients have.
 
-    Status 1 if nothing could be written or no server works.
+    Shows what was found and what will be written, and opens every toolbox to see that it works. Status 1 if
+    nothing could be written or no server works.
     """
     asks = sys.stdin.isatty() and not (yes or dry_run or as_json)
     if not (asks or yes or dry_run):
@@ -102,6 +103,8 @@ class _FirstRun:
             self._tell_exports()
         proof = asyncio.run(prove(self._config(), self._progress)) if proves else None
         self._finish(proof, written=bool(change))
+        if starts_empty and not self._as_json:
+            typer.echo(f"Try it: mcp-workbench call mine/tools/{STARTER} who=Ann{self._named()}")
         raise typer.Exit(0 if proof is None or proof.works else 1)
 
     def _ask_about_secrets(self) -> None:
@@ -166,7 +169,8 @@ class _FirstRun:
         typer.echo()
         toolboxes: dict[str, Any] = self._own.data["toolboxes"]
         rows = [
-            (name, ", ".join(body["mcpServers"]), body["description"]) for name, body in toolboxes.items()
+            (name, ", ".join(_names(body["mcpServers"])), body["description"])
+            for name, body in toolboxes.items()
         ]
         print_table(("TOOLBOX", "SERVERS", "DESCRIPTION"), rows)
         typer.echo()
@@ -229,3 +233,7 @@ class _FirstRun:
 def _short(path: str) -> str:
     home = os.path.expanduser("~")
     return f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path
+
+
+def _names(servers: dict[str, Any]) -> list[str]:
+    return [f"{name} (disabled)" if entry.get("disabled") else name for name, entry in servers.items()]

@@ -15,7 +15,12 @@ from ..journal.call import Call
 from ..journal.log import Found, ToolStats
 from .terminal import plain
 
-_HEADINGS = ("time", "tool", "caller", "status", "took", "id", "arguments or error")
+_LAST = "arguments or error"
+_HEADINGS = ("time", "tool", "caller", "status", "took", "id", _LAST)
+_DISPENSABLE = ("caller", "took", "time")
+_GAP = 2
+_LEAST = 10
+"""Characters of arguments that are worth a column."""
 _CALLER = 24
 _BAR = 24
 _GIST = 300
@@ -49,15 +54,22 @@ class LogPage:
             )
             for call, _ in found
         ]
-        table = Table(box=None, header_style="bold", pad_edge=False)
-        # The last column takes what is left; rich would take it from all of them, and half an id is none.
-        widths = [max(map(len, cells)) for cells in zip(map(Text, _HEADINGS), *rows, strict=True)][:-1]
-        for heading, width in zip(_HEADINGS, widths, strict=False):
-            table.add_column(heading, no_wrap=True, width=width)
-        left = self._console.width - sum(widths) - 2 * len(widths)
-        table.add_column(_HEADINGS[-1], no_wrap=True, overflow="ellipsis", width=max(left, 10))
-        for row in rows:
-            table.add_row(*row)
+        columns = [(heading, [row[at] for row in rows]) for at, heading in enumerate(_HEADINGS)]
+        widths = {heading: max(map(len, (heading, *cells))) for heading, cells in columns}
+        # Rich would take from all columns what is missing, and half an id is none.
+        left = self._console.width - sum(widths.values()) - _GAP * (len(widths) - 1) + widths[_LAST]
+        for heading in _DISPENSABLE:
+            if left < _LEAST:
+                left += widths.pop(heading) + _GAP
+        if left < _LEAST:
+            del widths[_LAST]
+        else:
+            widths[_LAST] = left
+        table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, _GAP, 0, 0))
+        for heading, width in widths.items():
+            table.add_column(heading, no_wrap=True, overflow="ellipsis", width=width)
+        for cells in zip(*(cells for heading, cells in columns if heading in widths), strict=True):
+            table.add_row(*cells)
         self._console.print(table)
 
     def lines(self, found: Iterable[Found]) -> None:

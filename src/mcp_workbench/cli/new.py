@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from . import new_server
-from .terminal import error, good, plain
+from .session import fail
+from .table import print_json
+from .terminal import good, plain
 
 PLAIN = '''\
 """What {name} is for. Saved in a tool folder this file is a tool: the next call has it, without a restart."""
@@ -78,27 +80,28 @@ new.command()(new_server.server)
 
 @new.command()
 def tool(
-    name: Annotated[str, typer.Argument(help="The tool's name, and the file's.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The tool's name, and the file's.")],
     typed: Annotated[bool, typer.Option("--typed", help="The typed form, which needs pydantic.")] = False,
-    folder: Annotated[str, typer.Option("--folder", help="The tool folder; made if need be.")] = "tools",
+    folder: Annotated[
+        str, typer.Option(metavar="FOLDER", help="The tool folder; made if need be.")
+    ] = "tools",
+    as_json: new_server.AsJson = False,
 ) -> None:
     """Write a commented tool file that works as it is. A file that is there is never overwritten."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}", name):
-        typer.echo(
-            error(
-                f"{name!r} is no tool name: use 1 to 128 letters, digits, '_', '-' and '.', "
-                "beginning with a letter or digit"
-            ),
-            err=True,
+        fail(
+            f"{name!r} is no tool name: use 1 to 128 letters, digits, '_', '-' and '.', "
+            "beginning with a letter or digit"
         )
-        raise typer.Exit(1)
     path = os.path.join(folder, f"{_identifier(name)}.py")
     try:
         write_tool(name, folder, typed)
     except OSError as failed:
         reason = "is there already" if os.path.lexists(path) else f"cannot be written: {failed.strerror}"
-        typer.echo(error(f"{path} {reason}"), err=True)
-        raise typer.Exit(1) from None
+        fail(f"{path} {reason}")
+    if as_json:
+        print_json({"path": os.path.abspath(path), "tool": name})
+        return
     typer.echo(good(f"{plain(path)} written."))
     typer.echo(f'A toolbox offers it with: "mcpServers": {{"mine": {{"path": "{plain(folder)}"}}}}')
 

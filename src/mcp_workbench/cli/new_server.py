@@ -13,11 +13,14 @@ from ..errors import WorkbenchError
 from .not_found import NotFound
 from .own_config import OwnConfig
 from .session import complete_toolbox, fail
+from .table import print_json
 from .terminal import good, plain
 
 ConfigOption = Annotated[
     str | None, typer.Option(metavar="PATH", help="The file; else the one in use, or a new one here.")
 ]
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")]
 
 
 class AlreadyThere(WorkbenchError):
@@ -26,11 +29,12 @@ class AlreadyThere(WorkbenchError):
 
 
 def toolbox(
-    name: Annotated[str, typer.Argument(help="Letters, digits, '.', '_' and '-'.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits, '.', '_' and '-'.")],
     description: Annotated[
         str, typer.Option(prompt="What is it for (a model reads this)", help="What it is for.")
     ],
     config: ConfigOption = None,
+    as_json: AsJson = False,
 ) -> None:
     """Add an empty toolbox to the configuration. Status 1 if it cannot be."""
     try:
@@ -41,6 +45,9 @@ def toolbox(
         own.save()
     except (WorkbenchError, OSError) as problem:
         fail(str(problem))
+    if as_json:
+        print_json({"config": own.path, "toolbox": name})
+        return
     typer.echo(good(f"Toolbox {plain(name)} is in {plain(own.path)}."))
     typer.echo(f"To put a server into it: mcp-workbench new server {plain(name)}/NAME -- COMMAND ARGS…")
 
@@ -53,14 +60,15 @@ def server(
     command: Annotated[
         list[str] | None, typer.Argument(metavar="[-- COMMAND [ARGS]...]", help="What starts it.")
     ] = None,
-    url: Annotated[str | None, typer.Option(help="The address of a remote server.")] = None,
+    url: Annotated[str | None, typer.Option(metavar="URL", help="The address of a remote server.")] = None,
     path: Annotated[str | None, typer.Option(metavar="FOLDER", help="A folder of tool files.")] = None,
     env: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="A variable of the process. Repeatable.")
     ] = None,
     config: ConfigOption = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Add a server to a toolbox: a command, a url or a folder of tool files. Status 1 if it cannot be."""
+    """Add a server to a toolbox. A command, a url or a folder of tool files; status 1 if it cannot be."""
     toolbox, _, name = place.partition("/")
     if not (toolbox and name) or sum((bool(command), url is not None, path is not None)) != 1:
         fail("say TOOLBOX/NAME and one of: -- COMMAND ARGS…, --url URL, --path FOLDER", status=2)
@@ -77,6 +85,10 @@ def server(
         own.save()
     except (WorkbenchError, OSError) as problem:
         fail(str(problem))
+    if as_json:
+        exports = list(secrets.variables)
+        print_json({"config": own.path, "toolbox": toolbox, "server": name, "exports": exports})
+        return
     typer.echo(good(f"Server {plain(name)} is in {plain(own.path)}."))
     for variable in secrets.variables:
         typer.echo(f"The secret was not copied. Where your client is started, set: export {variable}=…")

@@ -21,7 +21,9 @@ from .terminal import counted, error, good, plain, warning
 
 
 def pin(
-    toolbox: Annotated[str | None, typer.Argument(help="The toolbox; else all of them.")] = None,
+    toolbox: Annotated[
+        str | None, typer.Argument(metavar="TOOLBOX", help="The toolbox; else all of them.")
+    ] = None,
     accept: Annotated[bool, typer.Option("--accept", help="Record what has changed, too.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Record nothing; status 1 for a difference.")
@@ -29,7 +31,7 @@ def pin(
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     config: Annotated[str | None, typer.Option(metavar="PATH", help="The configuration.")] = None,
 ) -> None:
-    """Record the definitions of tools, and show what has changed since. Status 1 if anything waits."""
+    """Record the definitions of tools, and show what has changed. Status 1 if anything waits."""
     if accept and check:
         raise typer.BadParameter("--accept and --check exclude each other")
     try:

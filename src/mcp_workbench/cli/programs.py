@@ -14,6 +14,9 @@ from ..servers.installing import how_to_install
 USUAL = ("node", "npx", "uvx", "docker")
 """What most servers are started with."""
 
+TELLING = frozenset({*USUAL, "python", "python3", "uv", "bun", "bunx", "deno", "pipx"})
+"""Those that are asked for their version: a server might do anything with an argument it does not know."""
+
 PATIENCE = 10.0
 """Seconds for a program to tell its version."""
 
@@ -28,7 +31,7 @@ class Program(msgspec.Struct):
     @classmethod
     def find(cls, name: str, environ: Mapping[str, str] = os.environ) -> Program:
         path = shutil.which(name, path=environ.get("PATH", os.defpath))
-        return cls(name, path, _version(path) if path is not None else None)
+        return cls(name, path, _version(path) if path is not None and name in TELLING else None)
 
     @property
     def how_to_install(self) -> str:

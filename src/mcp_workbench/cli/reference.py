@@ -17,7 +17,7 @@ HEAD = """\
 
 This page is made from the commands themselves; a test fails where the two differ, and
 `python -m mcp_workbench.cli.reference > docs/commands.md` writes it anew.
-`mcp-workbench COMMAND --help` says the same.
+`--help` after a command says the same.
 
 `mcp-workbench` alone, or with `--config PATH`, serves MCP on standard input and output: that is what
 a client starts. It uses no command of this page.
@@ -27,7 +27,7 @@ a client starts. It uses no command of this page.
 | 0 | done, and nothing is wrong |
 | 1 | a problem, which was told on standard error or in the answer |
 | 2 | a command line that makes no sense |
-| 130 | ended by Ctrl-C (`call`) |
+| 130 | ended by Ctrl-C |
 
 Which configuration is used: `--config`, else the variable `WORKBENCH_CONFIG`, else a trusted
 `./workbench-config.json`, else your own; see [configuration](configuration.md). `--json` prints data
@@ -36,6 +36,8 @@ where there is one.
 
 **Completion.** `mcp-workbench --install-completion` teaches your shell (bash, zsh, fish) the commands,
 their options, toolboxes and clients; `--show-completion` prints what it would install.
+
+`mcp-workbench --version` prints the version.
 """
 
 

@@ -12,7 +12,7 @@ def replay(
     log: Annotated[str, typer.Argument(metavar="LOG", help="The call log, with its recording beside it.")],
     toolbox: Annotated[str, typer.Option(metavar="NAME", help="The recorded toolbox.")],
 ) -> None:
-    """Serve a recorded toolbox on stdio: its tools as they were listed, its results as they were."""
+    """Serve a recorded toolbox on stdio. Its tools are as they were listed, its results as they were."""
     from ..replay.workbench import Replay
     from ..stdio import serve
 

@@ -3,7 +3,9 @@
 How it serves is for `http` and `stdio` to know.
 """
 
+import json
 import os
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import typer
@@ -26,9 +28,12 @@ def serve(
         str | None,
         typer.Option(metavar="NAME", help="Serve one toolbox on stdio, its tools as they are."),
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print where it serves as a line of JSON, once it does.")
+    ] = False,
     config: Annotated[str | None, typer.Option(metavar="PATH", help="The configuration file.")] = None,
 ) -> None:
-    """Serve MCP over HTTP: several clients at once, each with a token. Ctrl-C ends it."""
+    """Serve MCP over HTTP, or one toolbox on stdio. Over HTTP everyone needs a token; Ctrl-C ends it."""
     if toolbox is not None:
         if http or unix:
             typer.echo(error(f"over HTTP the toolbox has an address: /toolboxes/{toolbox}/mcp"), err=True)
@@ -49,14 +54,22 @@ def serve(
         raise typer.Exit(1) from None
     _tell_warnings(found)
     asked_for = config is not None or bool(os.environ.get("WORKBENCH_CONFIG"))
+    tell = _tell_program if as_json else _introduce
     try:
-        _serve(found, (listen or found.http.listen) if http else None, unix, no_token, asked_for)
+        _serve(found, (listen or found.http.listen) if http else None, unix, no_token, asked_for, tell)
     except (WorkbenchError, OSError) as problem:
         typer.echo(error(str(problem)), err=True)
         raise typer.Exit(1) from None
 
 
-def _serve(config: Config, listen: str | None, unix: str | None, no_token: bool, asked_for: bool) -> None:
+def _serve(
+    config: Config,
+    listen: str | None,
+    unix: str | None,
+    no_token: bool,
+    asked_for: bool,
+    tell: Callable[[Config, list[str], str | None], None],
+) -> None:
     from ..http.listening import Address
     from ..http.serving import Serving, serve
 
@@ -64,7 +77,7 @@ def _serve(config: Config, listen: str | None, unix: str | None, no_token: bool,
     serving = Serving(address=address, unix=unix, no_token=no_token)
 
     def started(addresses: list[str], token_file: str | None) -> None:
-        _introduce(config, addresses, token_file)
+        tell(config, addresses, token_file)
         if no_token:
             warn("anyone on this machine can use it (--no-token)")
 
@@ -92,9 +105,13 @@ def _tell_warnings(config: Config) -> None:
         )
 
 
-def _introduce(config: Config, addresses: list[str], token_file: str | None) -> None:
-    from ..http.entries import entries
+def _tell_program(config: Config, addresses: list[str], token_file: str | None) -> None:
+    """On one line, since there is no end of the output to wait for."""
+    told = {"addresses": addresses, "token_file": token_file, "tokens": list(config.http.tokens)}
+    print(json.dumps(told), flush=True)
 
+
+def _introduce(config: Config, addresses: list[str], token_file: str | None) -> None:
     lines = [good(f"MCP Workbench serves {address}") for address in addresses]
     if token_file is not None:
         lines.append(f"The token is in {plain(token_file)}")
@@ -105,7 +122,22 @@ def _introduce(config: Config, addresses: list[str], token_file: str | None) -> 
     needs_token = token_file is not None or bool(config.http.tokens) or config.http.oauth is not None
     for address in addresses:
         if address.startswith("http:"):
-            lines.append("")
-            for client, entry in entries(address, token_file, needs_token).items():
-                lines.append(f"{client}: {entry}")
+            lines += ["", *_entries(address, token_file, needs_token)]
     typer.echo("\n".join(lines), err=True)
+
+
+def _entries(address: str, token_file: str | None, needs_token: bool) -> Iterator[str]:
+    """What to do in each client. The token is never printed: terminals are shared and recorded."""
+    from ..clients.client import OURS
+    from ..clients.known import CLIENTS
+    from ..clients.ours import on_one_line, our_address
+
+    token = "YOUR_TOKEN" if needs_token else None
+    for client in CLIENTS:
+        if client.name == "claude-code":
+            kept = f"$(cat '{token_file}')" if token_file is not None else token
+            header = f' --header "Authorization: Bearer {kept}"' if needs_token else ""
+            told = f"claude mcp add --transport http {OURS} {address}{header}"
+        else:
+            told = on_one_line(client, our_address(client, address, token))
+        yield f"{client.title}: {told}"

@@ -14,12 +14,15 @@ from typing import Any, NoReturn
 import msgspec
 import typer
 
-from ..config import Config, RemoteConfig, ServerConfig, configuration
+from ..config import Config, ServerConfig, configuration
 from ..errors import ConfigError, OpeningFailed
 from ..servers.base import Server
 from ..workbench import Workbench
 from .not_found import NotFound
 from .terminal import counted, error, good, plain, warning
+
+SLOW = 3.0
+"""Seconds after which somebody wonders whether anything happens."""
 
 
 class Settled(msgspec.Struct):
@@ -64,7 +67,10 @@ class Session:
     async def open(
         self, toolboxes: Iterable[str], tell: Callable[[Settled], None] | None = None
     ) -> list[Settled]:
-        """Open toolboxes side by side. A failure is an outcome too; `tell` hears of each as it comes."""
+        """Open toolboxes side by side. A failure is an outcome too; `tell` hears of each as it comes.
+
+        Whoever watches at a terminal is told what is waited for.
+        """
         began = time.perf_counter()
         outcomes: dict[tuple[str, str], Settled] = {}
 
@@ -79,8 +85,16 @@ class Session:
                 await self.workbench.open(name, on_settled=on_settled)
 
         names = list(toolboxes)
-        await asyncio.gather(*map(open_one, names))
         order = [(name, server) for name in names for server in self.workbench.toolboxes[name].config.servers]
+
+        def still_waiting() -> None:
+            slow = ", ".join("/".join(place) for place in order if place not in outcomes)
+            typer.echo(f"  waiting for {plain(slow)} (the first start may have to download it)", err=True)
+
+        notice = asyncio.get_running_loop().call_later(SLOW, still_waiting) if sys.stderr.isatty() else None
+        await asyncio.gather(*map(open_one, names))
+        if notice is not None:
+            notice.cancel()
         return [outcomes[place] for place in order if place in outcomes]
 
 
@@ -144,6 +158,4 @@ def _outcome(server: Server, seconds: float) -> Settled:
 def _fix(config: ServerConfig) -> str | None:
     if config.problem is not None:
         return "Set it where your client is started (export NAME=…), or give it a default: ${NAME:-…}"
-    if isinstance(config, RemoteConfig):
-        return f"If it asks for a login: mcp-workbench login {config.toolbox}/{config.name}"
     return None

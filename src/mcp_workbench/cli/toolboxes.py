@@ -48,13 +48,14 @@ def _tell_costs(config: Config, as_json: bool) -> None:
 
 
 async def _costs(config: Config) -> tuple[list[Cost], int, bool]:
-    from ..metatools import definitions, instructions
+    from ..endpoint.introduction import instructions
+    from ..metatools import definitions
 
     async with Session(config) as session:
         workbench = session.workbench
         outcomes = await session.open(config.toolboxes, progress_line)
         costs = [Cost.of(toolbox) for toolbox in workbench.toolboxes.values()]
-        start = tokens(definitions(workbench, None)) + tokens(instructions(workbench, None).encode())
+        start = tokens(definitions(workbench, None)) + tokens(instructions(config, None).encode())
         return costs, start, any(each.failure for each in outcomes)
 
 

@@ -13,12 +13,12 @@ from .terminal import error, good, plain
 
 
 def trust(
-    path: Annotated[str, typer.Argument(help="The file.")] = LOCAL_NAME,
+    path: Annotated[str, typer.Argument(metavar="PATH", help="The file.")] = LOCAL_NAME,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="Print the files that are trusted.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Trust this file no longer.")] = False,
 ) -> None:
-    """Trust a configuration as it is now: a start in its folder then uses it, until it changes."""
+    """Trust a configuration as it is now. A start in its folder then uses it, until it changes."""
     book = Trust(os.environ)
     if listed:
         _tell({"trusted": sorted(book.files())}, sorted(book.files()) or ["No file is trusted."], as_json)

@@ -56,6 +56,9 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """The one inside a project, from its folder."""
     key: str = "mcpServers"
     needs_type: bool = False
+    address_key: str | None = "url"
+    """Where the address of a server over HTTP stands; None where it starts programs only."""
+    headers_key: str = "headers"
     signs: tuple[str, ...] = ()
     """Beside the configuration's own folder, what in a home tells that the client is there."""
     restart: str = "Restart it"

@@ -25,7 +25,12 @@ class NotJson(ValueError):
 
     def __init__(self, text: str, position: int) -> None:
         self.line = text.count("\n", 0, position) + 1
-        super().__init__(f"no JSON from line {self.line} on")
+        unclosed = not text[position:].strip()
+        super().__init__(
+            f"it ends too soon, on line {self.line}: something is not closed"
+            if unclosed
+            else f"no JSON from line {self.line} on"
+        )
 
 
 class Node(msgspec.Struct):

@@ -1,12 +1,8 @@
-"""The clients that we know, where each keeps its configuration, and the entry that we put into it."""
+"""The clients that we know: where each keeps its configuration, and its words for what is in it."""
 
 from __future__ import annotations
 
 import os
-import shutil
-import sys
-from collections.abc import Iterable
-from typing import Any
 
 from .client import Client
 
@@ -26,6 +22,7 @@ CLIENTS = (
         name="claude-desktop",
         title="Claude Desktop",
         user_file=lambda home: os.path.join(home.application("Claude"), "claude_desktop_config.json"),
+        address_key=None,
         restart="Quit and open Claude Desktop",
     ),
     Client(
@@ -48,6 +45,7 @@ CLIENTS = (
         name="windsurf",
         title="Windsurf",
         user_file=lambda home: home.under(".codeium", "windsurf", "mcp_config.json"),
+        address_key="serverUrl",
         restart="Refresh the MCP servers in Cascade",
     ),
     Client(
@@ -55,6 +53,7 @@ CLIENTS = (
         title="Gemini CLI",
         user_file=lambda home: home.under(".gemini", "settings.json"),
         project_file=".gemini/settings.json",
+        address_key="httpUrl",
         restart="Start a new session (/mcp shows it)",
     ),
     Client(
@@ -75,38 +74,9 @@ CLIENTS = (
         ),
         project_file=".codex/config.toml",
         key="mcp_servers",
+        headers_key="http_headers",
         restart="Start a new session (codex mcp list shows it)",
     ),
 )
 
 BY_NAME = {client.name: client for client in CLIENTS}
-
-
-def our_entry(client: Client, config: str | None, variables: Iterable[str]) -> dict[str, Any]:
-    """What starts us from a client. `variables` are those that the configuration refers to.
-
-    The command is an absolute path: an application that was not started from a shell has another PATH.
-    """
-    command, *args = _command()
-    entry: dict[str, Any] = {"type": "stdio"} if client.needs_type else {}
-    entry["command"] = command
-    if args or client.name != "codex":
-        entry["args"] = args
-    env = {"WORKBENCH_CONFIG": config} if config is not None else {}
-    if client.name == "gemini":
-        # It withholds what looks like a secret unless the entry names it.
-        env |= {name: f"${name}" for name in variables}
-    if env:
-        entry["env"] = env
-    if client.name == "codex" and (passed := list(variables)):
-        entry["env_vars"] = passed  # it passes on nothing else
-    return entry
-
-
-def _command() -> list[str]:
-    """How to start this very installation."""
-    beside = os.path.join(os.path.dirname(sys.executable), "mcp-workbench")
-    for path in (beside, shutil.which("mcp-workbench")):
-        if path is not None and os.access(path, os.X_OK):
-            return [os.path.abspath(path)]
-    return [sys.executable, "-m", "mcp_workbench"]

@@ -48,7 +48,7 @@ _SUBJECTS = (
     _Subject("office", "Mail, chat, documents, calendars and tickets", frozenset(_OFFICE.split())),
     _Subject("mind", "Memory, time and reasoning", frozenset(_MIND.split())),
 )
-_REST = _Subject("more", "Other tools", frozenset())
+_REST = _Subject("more", "Tools", frozenset())
 
 
 class Proposed(msgspec.Struct, kw_only=True):
@@ -89,16 +89,10 @@ class Proposal:
 
     def descriptions(self) -> dict[str, str]:
         """The proposed toolboxes, and what is said of each: the names in it tell a model the most."""
-        subjects = {subject.toolbox: subject.description for subject in (*_SUBJECTS, _REST)}
-        names: dict[str, list[str]] = {}
+        members: dict[str, list[Proposed]] = {}
         for each in self.servers:
-            listed = names.setdefault(each.toolbox, [])
-            if not each.entry.get("disabled"):
-                listed.append(each.name)
-        return {
-            toolbox: f"{subjects.get(toolbox, 'Tools')} ({', '.join(listed) or 'none in use'})"
-            for toolbox, listed in names.items()
-        }
+            members.setdefault(each.toolbox, []).append(each)
+        return {toolbox: _description(servers) for toolbox, servers in members.items()}
 
     def _add(self, server: FoundServer, taken: set[str]) -> None:
         assert server.entry is not None
@@ -130,3 +124,13 @@ def _subject(server: Proposed) -> _Subject:
             if words & subject.words:
                 return subject
     return _REST
+
+
+def _description(servers: list[Proposed]) -> str:
+    in_use = [each for each in servers if not each.entry.get("disabled")]
+    subjects = dict.fromkeys(map(_subject, servers))
+    if len(subjects) > 1:
+        subjects.pop(_REST, None)
+    first, *others = (subject.description for subject in subjects)
+    what = "; ".join([first, *(each[0].lower() + each[1:] for each in others)])
+    return f"{what} ({', '.join(each.name for each in in_use) or 'none in use'})"

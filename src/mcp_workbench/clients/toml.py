@@ -29,7 +29,7 @@ def with_table(text: str, path: Sequence[str], value: Mapping[str, Any]) -> str:
     text = without_table(text, path)
     newline = "\r\n" if "\r\n" in text else "\n"
     kept = text.rstrip()
-    lines = [f"[{_name(path)}]", *(f"{_name([key])} = {_written(each)}" for key, each in value.items())]
+    lines = [f"[{_name(path)}]", *(f"{_name([key])} = {inline(each)}" for key, each in value.items())]
     longer = (kept + newline * 2 if kept else "") + newline.join(lines) + newline
     if _at(parse(longer), path) != value:
         raise NotToml(f"{_name(path)} is written in a form that cannot be extended")
@@ -82,12 +82,13 @@ def _name(path: Sequence[str]) -> str:
     return ".".join(key if _BARE.fullmatch(key) else json.dumps(key) for key in path)
 
 
-def _written(value: object) -> str:
+def inline(value: object) -> str:
+    """A value on one line."""
     if isinstance(value, Mapping):
         members = cast("Mapping[str, object]", value).items()
-        return "{ " + ", ".join(f"{_name([key])} = {_written(each)}" for key, each in members) + " }"
+        return "{ " + ", ".join(f"{_name([key])} = {inline(each)}" for key, each in members) + " }"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_written, cast("list[object]", value))) + "]"
+        return "[" + ", ".join(map(inline, cast("list[object]", value))) + "]"
     return json.dumps(value, ensure_ascii=False)
 
 

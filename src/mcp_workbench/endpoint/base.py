@@ -13,11 +13,10 @@ from collections.abc import Awaitable, Sequence
 import msgspec
 from msgspec import Raw
 
-from .. import __version__
 from ..errors import ConnectFailed, RpcError, Unanswered
 from ..names import ResourceRef, Scope, ToolRef
 from ..progress import Notify, ProgressRelay
-from ..protocol import revisions
+from ..protocol import revisions, tasks
 from ..protocol.about import About
 from ..protocol.audience import Audience, declaration
 from ..protocol.results import Result
@@ -34,15 +33,12 @@ from ..wire.messages import (
     with_member,
 )
 from ..workbench import Workbench
+from .introduction import SERVER_INFO, discovered, initialized, modern_members
 from .offers import Ambiguous, Offers
 from .question import Client, Question, read_level
 from .relay import LISTS, NO_RESOURCE, pass_on
 from .subscription import Subscription, Wishes
-
-FRESH_MS = 60_000
-"""How long a modern client may take our lists for current without asking again."""
-
-SERVER_INFO = Raw(encode({"name": "mcp-workbench", "title": "MCP Workbench", "version": __version__}))
+from .tasks import TaskRelay
 
 
 class Endpoint(ABC):
@@ -55,6 +51,7 @@ class Endpoint(ABC):
         self._info = SERVER_INFO
         self._subscriptions: set[Subscription] = set()
         self._offers = Offers(self._servers, addressed=addressed)
+        self._tasks = TaskRelay(workbench.eras, self._server, workbench.config.secrets)
         self._chores: set[asyncio.Task[None]] = set()
         self._stop = [workbench.on_change(self._changed), workbench.on_notice(self._heard)]
 
@@ -74,6 +71,15 @@ class Endpoint(ABC):
     def _servers(self, scope: Scope) -> Sequence[Server]:
         """Those that a caller can use now."""
 
+    def _server(self, toolbox: str, name: str, scope: Scope) -> Server | None:
+        """One that a caller may know of, whether it can be used by now or not."""
+        found = self.workbench.seen(scope).get(toolbox)
+        return found.servers.get(name) if found is not None else None
+
+    def _sole(self, scope: Scope) -> Server | None:
+        """The one server that there is, where everything is to be as that one says it."""
+        return None
+
     @abstractmethod
     def _changed(self) -> None:
         """Something in the workbench is no longer as it was."""
@@ -92,12 +98,12 @@ class Endpoint(ABC):
 
     def client_of(self, question: Question) -> Client:
         """Who a client is from its `initialize` on."""
-        requested = question.params.protocol_version
-        version = requested if requested in revisions.LEGACY else revisions.LEGACY[-1]
         params = question.params
-        declared = declaration(params.capabilities, modern=False)
         return msgspec.structs.replace(
-            question.client, name=params.client_info.name, version=version, declared=declared
+            question.client,
+            name=params.client_info.name,
+            version=revisions.agreed(params.protocol_version),
+            declared=declaration(params.capabilities, modern=False),
         )
 
     # Who hears of changes
@@ -110,6 +116,8 @@ class Endpoint(ABC):
         """Tell a modern client what it wishes to hear of, as far as that can be had. Raises RpcError."""
         about = await self._about(question)
         wishes = subscription.wishes
+        if wishes.tasks and not tasks.understands(question.capabilities):
+            raise tasks.undeclared()
         granted = Wishes(
             tools=wishes.tools and about.can("tools", "listChanged"),
             prompts=wishes.prompts and about.can("prompts", "listChanged"),
@@ -120,6 +128,10 @@ class Endpoint(ABC):
                 with contextlib.suppress(RpcError):
                     await self._watch(question, subscription, uri)
                     granted.uris.append(uri)
+            for id in wishes.tasks:
+                with contextlib.suppress(RpcError):
+                    await self._tasks.follow(question, subscription, id, self._sole(question.client.scope))
+                    granted.tasks.append(id)
         except asyncio.CancelledError:
             self.unsubscribe(subscription)
             raise
@@ -132,6 +144,7 @@ class Endpoint(ABC):
         self._subscriptions.discard(subscription)
         for ref in list(subscription.watched):
             self._unwatch(subscription, ref)
+        self._tasks.unfollow(subscription)
 
     async def _watch(self, question: Question, subscription: Subscription, uri: str) -> None:
         """Raises RpcError."""
@@ -159,10 +172,16 @@ class Endpoint(ABC):
                 task.add_done_callback(self._chores.discard)
 
     def _heard(self, server: Server, method: str, params: Raw) -> None:
-        if server not in self._servers(None):
-            return
         toolbox = server.config.toolbox
         hearers = [each for each in self._subscriptions if each.scope is None or toolbox in each.scope]
+        if method in (tasks.STATUS, tasks.OLDER_STATUS):
+            self._tasks.hear(server, method, params, hearers)
+            return
+        if method == tasks.PROGRESS:
+            self._tasks.progressed(server, params, hearers)
+            return
+        if server not in self._servers(None):
+            return
         if method == "notifications/resources/updated":
             with contextlib.suppress(KeyError, msgspec.DecodeError):
                 uri = msgspec.json.decode(members(bytes(params))["uri"], type=str)
@@ -205,14 +224,22 @@ class Endpoint(ABC):
             call.extra += (b',"requestState":', params.request_state)
         if client.modern and (client.declared or question.level is not None or params.request_state):
             call.audience = question.visitor(notify)
+        sole = self._sole(client.scope) if params.task else None
+        as_task = sole is not None and not (client.modern or sole.modern)
+        if as_task:
+            call.extra += (b',"task":', params.task)
         if not question.progress_token:
-            return await self.workbench.call(call)
-        relay = ProgressRelay(question.progress_token, notify)
-        call.on_progress = relay.tell
-        try:
-            return await self.workbench.call(call)
-        finally:
-            relay.flush()
+            result = await self.workbench.call(call)
+        else:
+            relay = ProgressRelay(question.progress_token, notify)
+            call.on_progress = relay.tell
+            try:
+                result = await self.workbench.call(call)
+            finally:
+                relay.flush()
+        if as_task or result.is_task:
+            return self._tasks.begun(question, call, result, self._sole(client.scope))
+        return result
 
     # Resources, prompts, completions
 
@@ -292,45 +319,24 @@ class Endpoint(ABC):
     # Results
 
     def _initialized(self, question: Question, about: About) -> bytes:
-        if question.params.protocol_version is None:
-            raise RpcError(INVALID_PARAMS, "Invalid params: protocolVersion is required")
-        result = {
-            "protocolVersion": self.client_of(question).version,
-            "capabilities": about.capabilities,
-            "serverInfo": self._info,
-        }
-        if about.instructions is not None:
-            result["instructions"] = about.instructions
-        return encode(result)
+        return initialized(question, about, self._info)
 
     def _discovered(self, question: Question, about: About) -> bytes:
-        if not question.client.modern:
-            raise RpcError(INVALID_PARAMS, f"Invalid params: _meta needs {revisions.VERSION}")
-        result = {
-            "resultType": "complete",
-            "supportedVersions": revisions.MODERN,
-            "capabilities": about.capabilities,
-        }
-        if about.instructions is not None:
-            result["instructions"] = about.instructions
-        return encode({**result, **self._modern_members()})
+        return discovered(question, about, self._info, private=self._private)
 
     def _listed(self, question: Question, kind: str, entries: object) -> bytes:
         """The whole of a list, which has one page."""
         if question.params.cursor is not None:
             raise RpcError(INVALID_PARAMS, "Invalid params: unknown cursor")
         if question.client.modern:
-            return encode({"resultType": "complete", kind: entries, **self._modern_members()})
+            common = modern_members(self._info, private=self._private)
+            return encode({"resultType": "complete", kind: entries, **common})
         return encode({kind: entries})
 
-    def _modern_members(self) -> dict[str, object]:
+    @property
+    def _private(self) -> bool:
         tokens = self.workbench.config.http.tokens.values() if self._shared else ()
-        private = any(token.toolboxes is not None for token in tokens)
-        return {
-            "ttlMs": FRESH_MS,
-            "cacheScope": "private" if private else "public",
-            "_meta": {revisions.SERVER_INFO: self._info},
-        }
+        return any(token.toolboxes is not None for token in tokens)
 
 
 def unknown_method(question: Question) -> RpcError:

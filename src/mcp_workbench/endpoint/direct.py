@@ -8,13 +8,15 @@ from ..errors import CallFailed, RpcError, ToolError, ToolNotFound
 from ..metatools import error_result
 from ..names import Scope, ToolRef
 from ..progress import Notify
+from ..protocol import tasks
 from ..protocol.about import About
 from ..servers.base import TOOLS_CHANGED, Server
 from ..toolbox import Toolbox
 from ..wire.lines import Piece
 from ..wire.messages import EMPTY_OBJECT, INTERNAL_ERROR, INVALID_PARAMS, encode, with_member
 from ..workbench import Workbench
-from .base import SERVER_INFO, Endpoint, unknown_method
+from .base import Endpoint, unknown_method
+from .introduction import SERVER_INFO
 from .merged import Merged, Origin
 from .question import Question
 from .relay import RELAYED, pass_on
@@ -67,6 +69,8 @@ class DirectEndpoint(Endpoint):
                 if not any(server.about.can("logging") for server in self._servers(question.client.scope)):
                     raise unknown_method(question)
                 return (self._set_level(question),)
+            case method if method in tasks.METHODS | tasks.OLDER_METHODS:
+                return await self._about_tasks(question, notify)
             case _:
                 raise unknown_method(question)
 
@@ -95,6 +99,10 @@ class DirectEndpoint(Endpoint):
         if (only := _only(toolbox)) is not None:
             said = only.about
             declared = {key: said.capabilities[key] for key in _DECLARED if key in said.capabilities}
+            if not (question.client.modern or only.modern) and "tasks" in said.capabilities:
+                declared["tasks"] = said.capabilities["tasks"]
+            if question.client.modern and (extension := said.extension(tasks.EXTENSION)) is not None:
+                declared["extensions"] = Raw(encode({tasks.EXTENSION: extension}))
             return About(declared, instructions=said.instructions)
         servers = [server for server in toolbox.servers.values() if server.listed]
         parts = [
@@ -106,11 +114,21 @@ class DirectEndpoint(Endpoint):
             key: Raw(_SEVERAL[key]) for key in _DECLARED if any(server.about.can(key) for server in servers)
         }
         declared["tools"] = Raw(_SEVERAL["tools"])
+        know_tasks = any(server.about.extension(tasks.EXTENSION) is not None for server in servers)
+        if question.client.modern and know_tasks:
+            declared["extensions"] = tasks.DECLARATION
         return About(declared, instructions="\n\n".join([*parts, *toolbox.failures]) or None)
 
     def _servers(self, scope: Scope) -> list[Server]:
         toolbox = self.workbench.seen(scope).get(self._name)
         return list(toolbox.servers.values()) if toolbox is not None else []
+
+    def _server(self, toolbox: str, name: str, scope: Scope) -> Server | None:
+        return super()._server(toolbox, name, scope) if toolbox == self._name else None
+
+    def _sole(self, scope: Scope) -> Server | None:
+        toolbox = self.workbench.seen(scope).get(self._name)
+        return _only(toolbox) if toolbox is not None else None
 
     # Resources, prompts, completions
 
@@ -123,6 +141,18 @@ class DirectEndpoint(Endpoint):
     async def _resource(self, question: Question, uri: str) -> tuple[Server, str]:
         only = _only(await self._opened(question))
         return (only, uri) if only is not None else await super()._resource(question, uri)
+
+    # Tasks
+
+    async def _about_tasks(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
+        """Clients know the tasks of their own era alone, and those of the experiment are one server's."""
+        only = _only(await self._opened(question))
+        modern = question.client.modern
+        if question.method not in (tasks.METHODS if modern else tasks.OLDER_METHODS):
+            raise unknown_method(question)
+        if only.modern != modern if only is not None else not modern:
+            raise unknown_method(question)
+        return await self._tasks.answer(question, notify, only)
 
     # Tools
 

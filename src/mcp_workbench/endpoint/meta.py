@@ -10,9 +10,9 @@ from .. import metatools
 from ..checks import check_find, check_use
 from ..errors import CallFailed, RpcError, ToolError
 from ..finder import Finder
-from ..names import Scope
+from ..names import Scope, ToolRef
 from ..progress import PROGRESS, Notify
-from ..protocol import revisions
+from ..protocol import revisions, tasks
 from ..protocol.about import About
 from ..protocol.results import Result
 from ..servers.base import TOOLS_CHANGED, Server
@@ -20,17 +20,9 @@ from ..wire.lines import Piece
 from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, encode
 from ..workbench import Workbench
 from .base import Endpoint, unknown_method
-from .question import Question
+from .introduction import introduction
+from .question import Client, Question
 from .relay import RELAYED
-
-_CAPABILITIES = {
-    "tools": Raw(b'{"listChanged":true}'),
-    "resources": Raw(b'{"subscribe":true,"listChanged":true}'),
-    "prompts": Raw(b'{"listChanged":true}'),
-    "completions": Raw(EMPTY_OBJECT),
-    "logging": Raw(EMPTY_OBJECT),
-}
-"""What servers may turn out to offer is declared from the start: nothing is connected yet."""
 
 
 class MetaEndpoint(Endpoint):
@@ -45,13 +37,16 @@ class MetaEndpoint(Endpoint):
         match question.method:
             case method if method == "tools/call" or method in RELAYED:
                 return None
+            case method if modern and method in tasks.METHODS:
+                return None
             case "tools/list":
                 tools = Raw(metatools.definitions(self.workbench, question.client.scope))
                 return self._listed(question, "tools", tools)
             case "server/discover":
-                return self._discovered(question, self._introduction(question.client.scope))
+                about = introduction(self.workbench.config, question.client.scope, modern=True)
+                return self._discovered(question, about)
             case "initialize" if not modern:
-                return self._initialized(question, self._introduction(question.client.scope))
+                return self._initialized(question, introduction(self.workbench.config, question.client.scope))
             case "ping" if not modern:
                 return EMPTY_OBJECT
             case "logging/setLevel" if not modern:
@@ -62,10 +57,11 @@ class MetaEndpoint(Endpoint):
     async def later(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
         if question.method in RELAYED:
             return await self._relay(question, notify)
+        if question.method in tasks.METHODS:
+            return await self._tasks.answer(question, notify, None)
         return await self._call(question, notify)
 
     async def _call(self, question: Question, notify: Notify) -> tuple[Piece, ...]:
-        """The one place where errors become results."""
         name = question.params.name
         if name is None:
             raise RpcError(INVALID_PARAMS, "Invalid params: name is required")
@@ -73,7 +69,7 @@ class MetaEndpoint(Endpoint):
             if name == metatools.USE:
                 ref, arguments = check_use(question.params.arguments)
                 result = await self._run(question, ref, arguments, notify)
-                self._offers.remember(ref, result.raw, question.client.principal)
+                self.used(ref, result, question.client)
             elif name == metatools.OPEN:
                 result = await metatools.open_toolbox(
                     self.workbench,
@@ -88,16 +84,24 @@ class MetaEndpoint(Endpoint):
                 result = await self._find(question)
             else:
                 raise metatools.unknown_tool(self.workbench, name, question.client.scope)
-        except CallFailed as failure:
-            if failure.rpc is not None and _belongs_to_client(failure.rpc, question):
-                raise failure.rpc from None
-            hint = None
-            if failure.rpc is not None and failure.rpc.code == INVALID_PARAMS:
-                hint = metatools.full_signature(self.workbench, failure.ref)
-            result = metatools.error_result(str(failure), *filter(None, [hint]))
         except ToolError as error:
-            result = metatools.error_result(str(error))
+            retried = question.params.input_responses or question.params.request_state
+            result = self.explained(error, question.client, retry=bool(retried))
         return result.pieces(question.client.modern)
+
+    def explained(self, error: ToolError, client: Client, *, retry: bool = False) -> Result:
+        """The one place where errors become results. Raises the RpcError that a client must see as it is."""
+        hint = None
+        if isinstance(error, CallFailed) and error.rpc is not None:
+            if retry or _belongs_to_client(error.rpc, client):
+                raise error.rpc from None
+            if error.rpc.code == INVALID_PARAMS:
+                hint = metatools.full_signature(self.workbench, error.ref)
+        return metatools.error_result(str(error), *filter(None, [hint]))
+
+    def used(self, ref: ToolRef, result: Result, client: Client) -> None:
+        """A client has seen this result of a tool."""
+        self._offers.remember(ref, result.raw, client.principal)
 
     async def _find(self, question: Question) -> Result:
         scope = question.client.scope
@@ -108,10 +112,7 @@ class MetaEndpoint(Endpoint):
         return metatools.text_result(text)
 
     async def _about(self, question: Question) -> About:
-        return self._introduction(question.client.scope)
-
-    def _introduction(self, scope: Scope) -> About:
-        return About(dict(_CAPABILITIES), instructions=metatools.instructions(self.workbench, scope))
+        return introduction(self.workbench.config, question.client.scope, modern=question.client.modern)
 
     def _servers(self, scope: Scope) -> list[Server]:
         return [
@@ -139,13 +140,11 @@ class MetaEndpoint(Endpoint):
                 self._list_changed(kind)
 
 
-def _belongs_to_client(error: RpcError, question: Question) -> bool:
+def _belongs_to_client(error: RpcError, client: Client) -> bool:
     """Whether the client's own protocol must see a server's error as it is."""
-    if question.params.input_responses or question.params.request_state:
-        return True
-    if question.client.modern:
+    if client.modern:
         return error.code == revisions.MISSING_CAPABILITY
-    return error.code == revisions.URL_ELICITATION and question.client.version == revisions.LEGACY[-1]
+    return error.code == revisions.URL_ELICITATION and client.version == revisions.LEGACY[-1]
 
 
 def _opening_progress(question: Question, notify: Notify) -> Callable[[float, int, str], None] | None:

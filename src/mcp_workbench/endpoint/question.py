@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec import Raw
 
 from ..errors import RpcError
 from ..names import Scope
-from ..progress import Notify
 from ..protocol import revisions
 from ..protocol.audience import LEVELS, NOTHING, Audience, declaration
-from ..servers.visitor import Visitor
 from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, NULL, encode, members
 from .subscription import Subscription, Wishes
+
+if TYPE_CHECKING:  # neither is needed for a first answer
+    from ..progress import Notify
+    from ..servers.visitor import Visitor
 
 
 class Client(msgspec.Struct, frozen=True):
@@ -30,6 +33,10 @@ class Client(msgspec.Struct, frozen=True):
     @property
     def modern(self) -> bool:
         return self.version in revisions.MODERN
+
+
+STRANGER = Client("unknown", revisions.LEGACY[-1])
+"""One that has said nothing about itself yet."""
 
 
 class _Info(msgspec.Struct):
@@ -59,6 +66,9 @@ class _Params(msgspec.Struct):
     uri: str | None = None
     arguments: Raw = Raw(EMPTY_OBJECT)
     cursor: str | None = None
+    task_id: str | None = msgspec.field(name="taskId", default=None)
+    task: Raw = Raw()
+    """What a legacy client wants of a call that is to be a task."""
     ref: _Ref = msgspec.field(default_factory=_Ref)
     input_responses: Raw = msgspec.field(name="inputResponses", default=Raw())
     request_state: Raw = msgspec.field(name="requestState", default=Raw())
@@ -90,6 +100,7 @@ class Question:
     __slots__ = (
         "_declared",
         "audience",
+        "capabilities",
         "client",
         "level",
         "method",
@@ -124,6 +135,8 @@ class Question:
         """From which on a modern client wants to hear log messages about this request."""
         self._declared = declared
         self.progress_token = b""
+        self.capabilities = Raw()
+        """What a modern request declares that its client can do."""
         try:
             self.params = _decode_params(params) if params else _Params()
             self._read_meta()
@@ -133,40 +146,17 @@ class Question:
             self._read_patiently(params)
 
     def _read_meta(self) -> None:
-        declared = self._declared
-        if not self.params.meta and declared is None:
-            return
-        meta = _decode_meta(self.params.meta or EMPTY_OBJECT)
-        self.progress_token = bytes(meta.progress_token)
-        if declared is None and (not meta.version or self.method == "initialize"):
-            return
-        if not meta.version:
-            raise RpcError(INVALID_PARAMS, f"Invalid params: _meta needs {revisions.VERSION}")
-        try:
-            version = msgspec.json.decode(meta.version, type=str)
-        except msgspec.ValidationError:
-            raise RpcError(INVALID_PARAMS, f"Invalid params: {revisions.VERSION} must be a string") from None
-        if not bytes(meta.capabilities).startswith(b"{"):
-            raise RpcError(
-                INVALID_PARAMS, f"Invalid params: _meta needs {revisions.CLIENT_CAPABILITIES}, an object"
-            )
-        if declared not in (None, version):
-            said = f"the request came as {declared}, and its {revisions.VERSION} is {version}"
-            raise RpcError(revisions.HEADER_MISMATCH, f"Header mismatch: {said}")
-        if not revisions.is_modern(version):
-            data = {"supported": revisions.MODERN, "requested": version}
-            raise RpcError(revisions.UNSUPPORTED_VERSION, "Unsupported protocol version", encode(data))
-        if meta.level:
-            self.level = read_level(meta.level)
-        capabilities = meta.capabilities
-        declared = declaration(capabilities, modern=True) if len(bytes(capabilities)) > 2 else NOTHING
-        self.client = msgspec.structs.replace(
-            self.client, name=meta.info.name, version=version, declared=declared
-        )
-        self.audience = None
+        if self.params.meta or self._declared is not None:
+            own = self.method != "initialize"
+            said = read_meta(self.params.meta or EMPTY_OBJECT, self.client, own=own, declared=self._declared)
+            self.client, self.progress_token, self.level, self.capabilities = said
+            if self.client.modern:
+                self.audience = None
 
     def visitor(self, notify: Notify) -> Visitor:
         """The audience of a modern client, which is told things through `notify`."""
+        from ..servers.visitor import Visitor
+
         client, params = self.client, self.params
         return Visitor(
             client.declared,
@@ -194,3 +184,48 @@ class Question:
             raise RpcError(INVALID_PARAMS, f"Invalid params: {error}") from None
         self.params.arguments = Raw(arguments)
         self.params.name = json.loads(name)
+
+
+class Said(NamedTuple):
+    """What the `_meta` of a request says."""
+
+    client: Client
+    """Who asks."""
+    token: bytes = b""
+    """That progress is wanted under."""
+    level: str | None = None
+    """From which on a modern client wants to hear log messages."""
+    capabilities: Raw = Raw()
+    """What a modern client can do."""
+
+
+def read_meta(raw: Raw | bytes, client: Client, *, own: bool = True, declared: str | None = None) -> Said:
+    """Read a request's `_meta`, as of one that comes from this client.
+
+    It may speak for itself (`own`), and must where a revision was `declared`. Raises RpcError or DecodeError.
+    """
+    meta = _decode_meta(raw)
+    token = bytes(meta.progress_token)
+    if declared is None and not (meta.version and own):
+        return Said(client, token)
+    if not meta.version:
+        raise RpcError(INVALID_PARAMS, f"Invalid params: _meta needs {revisions.VERSION}")
+    try:
+        version = msgspec.json.decode(meta.version, type=str)
+    except msgspec.ValidationError:
+        raise RpcError(INVALID_PARAMS, f"Invalid params: {revisions.VERSION} must be a string") from None
+    if not bytes(meta.capabilities).startswith(b"{"):
+        raise RpcError(
+            INVALID_PARAMS, f"Invalid params: _meta needs {revisions.CLIENT_CAPABILITIES}, an object"
+        )
+    if declared not in (None, version):
+        said = f"the request came as {declared}, and its {revisions.VERSION} is {version}"
+        raise RpcError(revisions.HEADER_MISMATCH, f"Header mismatch: {said}")
+    if not revisions.is_modern(version):
+        data = {"supported": revisions.MODERN, "requested": version}
+        raise RpcError(revisions.UNSUPPORTED_VERSION, "Unsupported protocol version", encode(data))
+    level = read_level(meta.level) if meta.level else None
+    can_be_asked = len(bytes(meta.capabilities)) > 2
+    asking = declaration(meta.capabilities, modern=True) if can_be_asked else NOTHING
+    client = msgspec.structs.replace(client, name=meta.info.name, version=version, declared=asking)
+    return Said(client, token, level, meta.capabilities)

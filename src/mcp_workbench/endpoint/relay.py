@@ -34,6 +34,9 @@ RELAYED = frozenset(
 KEPT = frozenset((*LISTS, "resources/read"))
 """Methods whose results a modern client may keep for a while."""
 
+PATIENT = frozenset(("tasks/result",))
+"""Methods whose results come when something is done."""
+
 NO_RESOURCE = -32002
 
 
@@ -47,7 +50,7 @@ async def pass_on(
     params = question.members
     params |= {name: Raw(encode(value)) for name, value in replaced.items()}
     audience = question.visitor(notify) if question.client.modern else question.audience
-    asked = Asked(question.method, params, audience=audience)
+    asked = Asked(question.method, params, audience=audience, patient=question.method in PATIENT)
     relay = ProgressRelay(question.progress_token, notify) if question.progress_token else None
     if relay is not None:
         asked.on_progress = relay.tell

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 
-from ..endpoint import MetaEndpoint
 from ..endpoint.direct import DirectEndpoint
+from ..endpoint.meta import MetaEndpoint
 from .callers import Caller, Callers
 from .door import Door
 from .gate import Gate, preflight

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..endpoint import Endpoint
+from ..endpoint.base import Endpoint
 from ..protocol import revisions
 from ..wire import messages
 from ..wire.messages import INVALID_REQUEST, PARSE_ERROR, Message

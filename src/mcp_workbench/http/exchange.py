@@ -6,7 +6,8 @@ import asyncio
 import traceback
 from collections.abc import Callable
 
-from ..endpoint import Endpoint, Question
+from ..endpoint.base import Endpoint
+from ..endpoint.question import Question
 from ..errors import RpcError
 from ..wire import messages
 from ..wire.lines import Piece

@@ -8,7 +8,8 @@ import contextlib
 import msgspec
 from msgspec import Raw
 
-from ..endpoint import Client, Endpoint, Question
+from ..endpoint.base import Endpoint
+from ..endpoint.question import Client, Question
 from ..errors import RpcError
 from ..protocol import revisions
 from ..wire import messages

@@ -9,9 +9,11 @@ from typing import Any, cast
 
 from msgspec import Raw
 
-from ..endpoint import Client, Endpoint, Question, Subscription
+from ..endpoint.base import Endpoint
+from ..endpoint.question import Client, Question
+from ..endpoint.subscription import Subscription
 from ..errors import RpcError
-from ..protocol import revisions
+from ..protocol import revisions, tasks
 from ..wire import messages
 from ..wire.messages import Message, decode
 from .callers import Caller
@@ -20,7 +22,12 @@ from .request import EVENTS, STATUS, Refused, Request, joined
 from .streams import Stream
 
 _MARK = b"x-mcp-header"
-_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_NAMED = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    **dict.fromkeys(tasks.METHODS, "task_id"),
+}
 """The methods that repeat one of their parameters in a header, and which."""
 
 
@@ -96,7 +103,7 @@ def _check_headers(request: Request, question: Question, version: str | None) ->
         raise RpcError(revisions.HEADER_MISMATCH, "Header mismatch: MCP-Protocol-Version is missing")
     _same("Mcp-Method", request.header(b"mcp-method"), question.method)
     if (field := _NAMED.get(question.method)) is not None:
-        name = question.params.name if field == "name" else question.params.uri
+        name = getattr(question.params, field)
         if name is not None:
             _same("Mcp-Name", _decoded(request.header(b"mcp-name")), name)
 

@@ -7,8 +7,8 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable
 
-from ..endpoint import Client, Subscription
-from ..endpoint.subscription import EVERYTHING
+from ..endpoint.question import Client
+from ..endpoint.subscription import EVERYTHING, Subscription
 from .callers import Caller
 from .exchange import Exchange
 from .request import Refused

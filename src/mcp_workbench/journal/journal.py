@@ -169,7 +169,9 @@ def _stamp(seconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
-def _milliseconds(seconds: float) -> float:
+def _milliseconds(seconds: float) -> str:
     """Whole milliseconds, as nobody reads more; below ten, where a call would look free, microseconds."""
-    milliseconds = seconds * 1000
-    return round(milliseconds) if milliseconds >= 10 else round(milliseconds, 3)
+    microseconds = round(seconds * 1_000_000)
+    if microseconds >= 10_000:
+        return str((microseconds + 500) // 1000)
+    return f"{microseconds // 1000}.{microseconds % 1000:03d}"

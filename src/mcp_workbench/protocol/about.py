@@ -16,7 +16,19 @@ class About(msgspec.Struct, frozen=True):
     def tells(self) -> bool:
         """Whether it may say something without being asked."""
         kinds = ("tools", "prompts", "resources")
-        return any(self.can(kind, "listChanged") for kind in kinds) or self.can("resources", "subscribe")
+        return (
+            any(self.can(kind, "listChanged") for kind in kinds)
+            or self.can("resources", "subscribe")
+            or self.can("tasks")
+        )
+
+    def extension(self, name: str) -> Raw | None:
+        """What it declares of an extension of MCP; None where it does not know that."""
+        try:
+            declared = self.capabilities.get("extensions", b"{}")
+            return msgspec.json.decode(declared, type=dict[str, Raw]).get(name)
+        except (msgspec.DecodeError, RecursionError):
+            return None
 
     def can(self, kind: str, what: str = "") -> bool:
         """Whether it declares a capability of this kind and, in it, that it can do `what`."""

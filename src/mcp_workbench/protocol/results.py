@@ -10,7 +10,9 @@ from ..wire.lines import Piece
 from ..wire.messages import members, with_member
 
 
-class _Head(msgspec.Struct):
+class Head(msgspec.Struct):
+    """What we must know of a result."""
+
     is_error: Raw = msgspec.field(name="isError", default=Raw())
     result_type: Raw = msgspec.field(name="resultType", default=Raw())
     structured: Raw = msgspec.field(name="structuredContent", default=Raw())
@@ -26,7 +28,7 @@ class _Content(msgspec.Struct):
 
 
 _decode_content = msgspec.json.Decoder(_Content).decode
-_decode_head = msgspec.json.Decoder(_Head).decode
+decode_head = msgspec.json.Decoder(Head).decode
 
 
 class Result:
@@ -34,19 +36,25 @@ class Result:
 
     __slots__ = ("_head", "_modern", "raw")
 
-    def __init__(self, raw: Raw | bytes, modern: bool = False) -> None:
-        """From a server of the modern or the legacy era. Raises Unanswered where it is no result at all."""
+    def __init__(self, raw: Raw | bytes, modern: bool = False, head: Head | None = None) -> None:
+        """From a server of the modern or the legacy era. Raises Unanswered where it is no result at all.
+
+        `head` is what `decode_head` made of it, for somebody who has asked before.
+        """
         self.raw = raw
         self._modern = modern
+        if head is not None:
+            self._head = head
+            return
         try:
-            self._head = _decode_head(raw)
+            self._head = decode_head(raw)
         except msgspec.ValidationError:
             raise Unanswered("the server's answer is no result object") from None
         except (msgspec.DecodeError, RecursionError):
             # Lone surrogates, most likely, which the reader of the line has let pass. Then the top level
             # is read by its brackets.
             found = members(bytes(raw))
-            self._head = _Head(
+            self._head = Head(
                 *(Raw(found.get(key, b"")) for key in ("isError", "resultType", "structuredContent"))
             )
 
@@ -68,6 +76,11 @@ class Result:
     @property
     def needs_input(self) -> bool:
         return bytes(self._head.result_type) == b'"input_required"'
+
+    @property
+    def is_task(self) -> bool:
+        """Whether the server goes on with it, and this is where to ask for the result."""
+        return bytes(self._head.result_type) == b'"task"'
 
     def pieces(self, modern: bool) -> tuple[Piece, ...]:
         """The result as a client of that era may receive it, untouched where it can be."""

@@ -25,3 +25,8 @@ URL_ELICITATION = -32042
 
 def is_modern(version: str) -> bool:
     return version in MODERN
+
+
+def agreed(requested: str | None) -> str:
+    """The legacy revision to go on with after an `initialize` that asks for this one."""
+    return requested if requested in LEGACY else LEGACY[-1]

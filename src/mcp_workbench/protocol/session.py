@@ -14,7 +14,7 @@ from ..errors import RpcError
 from ..wire.lines import Piece
 from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, METHOD_NOT_FOUND, encode
 from ..wire.peer import Limit
-from . import revisions
+from . import revisions, tasks
 from .about import About
 from .audience import NOTHING, Audience, modern_capabilities
 
@@ -98,6 +98,8 @@ class Asked(msgspec.Struct, eq=False):
     params: dict[str, Raw] = {}
     on_progress: Callable[[Raw], None] | None = None
     audience: Audience | None = None
+    patient: bool = False
+    """Whether its answer may take as long as whoever asks is willing to wait."""
 
     @property
     def meta(self) -> Raw:
@@ -115,6 +117,7 @@ class Session:
         self.modern = revisions.is_modern(version)
         self._own_meta = _modern_meta(version) if self.modern else {}
         self._plain_meta = encode(self._own_meta)
+        self._knows_tasks = self.modern and about.extension(tasks.EXTENSION) is not None
 
     async def list_tools(self) -> tuple[list[Raw], Raw]:
         """Every page of `tools/list`, and the `_meta` of the last one."""
@@ -159,14 +162,16 @@ class Session:
         `meta` is the client's; `extra` goes in beside the arguments; `id` is one of the peer's next ones.
         """
         id = id or self.peer.next_id()
-        if meta or on_progress is not None or (self.modern and audience is not None):
-            own = self._call_meta(meta, id if on_progress is not None else b"", audience)
-        else:
-            own = self._plain_meta
-        tail: tuple[Piece, ...] = (b',"_meta":', own, b"}") if len(own) > 2 else (b"}",)
+        tail = self.call_tail(meta, id if on_progress is not None else b"", audience)
         return self.peer.request(
-            b'"tools/call"', head, arguments, *extra, *tail, id=id, on_progress=on_progress, limit=limit
+            b'"tools/call"', head, arguments, *extra, tail, id=id, on_progress=on_progress, limit=limit
         )
+
+    def call_tail(self, meta: Raw, token: bytes, audience: Audience | None) -> bytes:
+        """What follows the arguments in a `tools/call`; `token` asks for progress under it."""
+        said = meta or token or (self.modern and audience is not None)
+        own = self._call_meta(meta, token, audience) if said else self._plain_meta
+        return b',"_meta":%b}' % own if len(own) > 2 else b"}"
 
     async def ask(self, asked: Asked, *, id: bytes = b"", limit: Limit | None = None) -> Raw:
         """The raw result of any other request."""
@@ -181,7 +186,10 @@ class Session:
 
     async def listen(self, wishes: dict[str, object]) -> None:
         """Ask a modern server to tell of changes; returns when it no longer will."""
-        params = {"_meta": self._own_meta, "notifications": wishes}
+        meta = self._own_meta
+        if "taskIds" in wishes:
+            meta = {**meta, revisions.CLIENT_CAPABILITIES: {"extensions": tasks.DECLARATION}}
+        params = {"_meta": meta, "notifications": wishes}
         await self.peer.request(b'"subscriptions/listen"', encode(params))
 
     def _call_meta(self, meta: Raw, token: bytes, audience: Audience | None) -> bytes:
@@ -202,7 +210,8 @@ class Session:
                 level = Raw(encode(audience.level)) if audience.level is not None else None
             # A modern server asks through its results, which reach this very client.
             if capabilities is not None:
-                members[revisions.CLIENT_CAPABILITIES] = capabilities
+                known = capabilities if self._knows_tasks else tasks.without_extension(capabilities)
+                members[revisions.CLIENT_CAPABILITIES] = known
             if level is not None:
                 members[revisions.LOG_LEVEL] = level
         if token:

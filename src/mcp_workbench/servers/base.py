@@ -10,16 +10,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
+import msgspec
 from msgspec import Raw
 
 from ..config import ServerConfig
 from ..errors import NOT_READ_ONLY, ConnectFailed, RpcError, Unanswered
+from ..protocol import tasks
 from ..protocol.about import About
 from ..protocol.audience import Audience
 from ..protocol.session import Asked
+from ..wire.peer import PeerClosed, Pending, TimedOut
 from .call import Call
 from .hearing import Hearing
+from .link import Link
 from .slots import Slots
+from .tasks import Tasks
 from .tool import Tool, read_tool
 
 T = TypeVar("T")
@@ -34,6 +39,22 @@ class Inspection(NamedTuple):
     """Tools that must not be offered, and why."""
     notes: Sequence[str]
     """Lines for `_errors`."""
+
+
+class Begun(msgspec.Struct):
+    """A call on its way to a process."""
+
+    server: Server
+    tool: Tool
+    link: Link
+    id: bytes
+    """That of the request."""
+    since: float
+    """When it was begun, in the loop's time."""
+
+    def cancel(self) -> None:
+        """No longer wait for the reply."""
+        self.link.peer.cancel(self.id)
 
 
 Inspect: TypeAlias = Callable[[ServerConfig, Collection[Tool]], Inspection]
@@ -84,6 +105,8 @@ class Server(ABC):
         That its tools have changed is told when they are listed anew.
         """
         self.hearing = Hearing(self._heard, self._may_have_missed)
+        self.tasks = Tasks()
+        """Those that it works on for clients."""
         self._slots = Slots(config.limits.concurrency, config.limits.queue)
         self._connecting: asyncio.Task[None] | None = None
         self._opener: Audience | None = None
@@ -92,6 +115,7 @@ class Server(ABC):
         """Calls under way, waiting ones and inner ones included, and whoever waits for the connection."""
         self.asleep = False
         """Put to sleep because nobody used it: the listing holds, and only a call needs to wake it."""
+        self._tires = config.limits.idle_shutdown is not None
         self._sleep: asyncio.TimerHandle | None = None
         self._rest: asyncio.Future[None] | None = None
 
@@ -180,8 +204,28 @@ class Server(ABC):
         finally:
             self._finished()
 
+    def begin(self, tool: Tool, call: Call, pending: Pending) -> Begun | None:
+        """Make a call whose answer is all that there is to wait for; None where there is more in its way.
+
+        Whoever began it says `end`, after the reply or in its place, and `mend`s what failed.
+        """
+        return None
+
+    async def mend(self, begun: Begun, call: Call, problem: RpcError | PeerClosed | TimedOut) -> Raw:
+        """The raw result of a call that was begun and got none, if there can be one after all.
+
+        Raises ConnectFailed, Unanswered or RpcError.
+        """
+        raise NotImplementedError
+
+    def end(self, begun: Begun, call: Call) -> None:
+        """A call that was begun is over."""
+        begun.link.traffic.end(call)
+        self._slots.give_back()
+        self._finished()
+
     async def ask(self, asked: Asked) -> Raw:
-        """The raw result of a request that is no call, in the same limits.
+        """The raw result of a request that is no call, in the same limits unless it is a patient one.
 
         Raises ConnectFailed, Unanswered or RpcError.
         """
@@ -189,6 +233,8 @@ class Server(ABC):
         try:
             if not self.connected:
                 await self.connect(asked.audience)
+            if asked.patient:
+                return await self._ask(asked)
             await self._slots.take()
             try:
                 async with asyncio.timeout(self.config.limits.timeout):
@@ -259,11 +305,13 @@ class Server(ABC):
         return withheld, findings
 
     def _heard(self, method: str, params: Raw) -> None:
+        if method == tasks.STATUS and (task := tasks.read_task(params)) is not None:
+            self.tasks.hear(task)
         self.on_notice(self, method, params)
 
     def _finished(self) -> None:
         self._active -= 1
-        if not self._active:
+        if not self._active and (self._rest is not None or self._tires):
             self._at_rest()
 
     def _at_rest(self) -> None:
@@ -276,8 +324,8 @@ class Server(ABC):
 
     def _fall_asleep(self) -> None:
         """Nobody used it for a while. The listing stays, and the next call wakes it."""
-        if self.hearing.watching:
-            self._at_rest()  # somebody waits for its news; looked at again in as long a while
+        if self.hearing.watching or self.tasks.unfinished:
+            self._at_rest()  # somebody waits for its news, or its work; looked at again in as long a while
         elif not self._active and self._connecting is None and self.connected:
             self._farewell = asyncio.create_task(self._disconnect_if_unused())
 

@@ -20,6 +20,11 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
     parent: Call | None = None
     """The call that makes this one. It holds its place and its time already, so this one needs none."""
     id: str = ""
+    """Given when it begins; its line in the log has it."""
+    began: float = 0.0
+    """When it did, in seconds since 1970."""
+    clock: float = 0.0
+    """The same by the clock that its duration is measured with."""
     tid: str | None = None
     principal: str | None = None
     scope: Scope = None
@@ -34,6 +39,8 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
     on_progress: Callable[[Raw], None] | None = None
     audience: Audience | None = None
     """Whom the server may ask and tell things, where there is somebody."""
+    token: bytes = b""
+    """What its server calls its progress by, which may go on after the answer where that is a task."""
     trace: str | None = None
     """Where a tool of ours failed; for the log alone."""
 

@@ -22,7 +22,7 @@ from ..names import ToolRef
 from ..protocol.results import Result
 from ..protocol.session import Session
 from ..wire.messages import INTERNAL_ERROR, INVALID_PARAMS, encode
-from ..wire.peer import Peer, PeerClosed, Request
+from ..wire.peer import Peer, PeerClosed, Pending, Request
 from .call import Call
 from .environment import child_environment
 from .processes import Processes
@@ -165,6 +165,9 @@ class FolderServer(SpawnedServer):
                 self.offer(await self._list(link.session))
 
     # Calling
+
+    def begin(self, tool: Tool, call: Call, pending: Pending) -> None:
+        """Never at once: what the worker says of a call is looked into before anybody else sees it."""
 
     async def _exchange(self, session: Session, tool: Tool, call: Call) -> Raw:
         for _ in range(MOST_TRIES):

@@ -11,12 +11,14 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable
 
+import msgspec
 from msgspec import Raw
 
 from ..errors import RpcError, Unanswered
+from ..protocol import tasks
 from ..protocol.session import Asked, Session
-from ..wire.messages import encode
-from ..wire.peer import PeerClosed
+from ..wire.messages import INVALID_PARAMS, encode
+from ..wire.peer import PROGRESS, PeerClosed
 
 PAUSE = 1.0
 LONGEST_PAUSE = 60.0
@@ -30,6 +32,9 @@ HEARD = frozenset(
         "notifications/resources/updated",
         "notifications/resources/list_changed",
         "notifications/prompts/list_changed",
+        tasks.STATUS,
+        tasks.OLDER_STATUS,
+        PROGRESS,  # of a task
     )
 )
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -40,20 +45,36 @@ _KINDS = {
 }
 
 
+class _Granted(msgspec.Struct):
+    """What a server says it will tell of, as far as that is up to it."""
+
+    tasks: list[str] = msgspec.field(name="taskIds", default=[])
+
+
+class _Acknowledged(msgspec.Struct):
+    notifications: _Granted = msgspec.field(default_factory=_Granted)
+
+
+_decode_acknowledged = msgspec.json.Decoder(_Acknowledged).decode
+
+
 class Hearing:
     def __init__(self, on_heard: Callable[[str, Raw], None], on_gap: Callable[[], None]) -> None:
         """`on_heard` hears of resources and prompts; `on_gap`, that something may have gone unheard."""
         self._on_heard = on_heard
         self._on_gap = on_gap
         self._watched: Counter[str] = Counter()
+        self._followed: Counter[str] = Counter()
+        self._granted: list[str] = []
+        """Tasks that the server has agreed to tell of."""
         self._session: Session | None = None
         self._standing: asyncio.Task[None] | None = None
         self._acknowledged = asyncio.Event()
 
     @property
     def watching(self) -> bool:
-        """Whether anybody wants to hear of a resource."""
-        return bool(+self._watched)
+        """Whether anybody wants to hear of a resource or a task."""
+        return bool(+self._watched or +self._followed)
 
     def begin(self, session: Session) -> None:
         """On a new connection."""
@@ -66,6 +87,7 @@ class Hearing:
     def inherit(self, other: Hearing) -> None:
         """Go on watching what the server was watched for under its former configuration."""
         self._watched.update(other._watched)
+        self._followed.update(other._followed)
 
     def end(self) -> None:
         """The connection is gone."""
@@ -77,6 +99,8 @@ class Hearing:
         if method in HEARD:
             self._on_heard(method, params)
         elif method == _ACKNOWLEDGED:
+            with contextlib.suppress(msgspec.DecodeError):
+                self._granted = _decode_acknowledged(params).notifications.tasks
             self._acknowledged.set()
 
     async def watch(self, uri: str) -> None:
@@ -97,6 +121,30 @@ class Hearing:
             del self._watched[uri]
             with contextlib.suppress(RpcError, Unanswered):
                 await self._tell(uri, "resources/unsubscribe")
+
+    async def follow(self, task: str) -> None:
+        """Be told how a task stands; to be undone as often.
+
+        Raises RpcError where the server does not agree to that, or Unanswered.
+        """
+        self._followed[task] += 1
+        try:
+            if self._followed[task] == 1:
+                await self._tell(task, "subscriptions/listen")
+            if task not in self._granted:
+                raise RpcError(INVALID_PARAMS, "the server does not tell of this task")
+        except BaseException:
+            self.unfollow(task)
+            raise
+
+    def unfollow(self, task: str) -> None:
+        if task not in self._followed:
+            return
+        self._followed[task] -= 1
+        if self._followed[task] <= 0:
+            del self._followed[task]
+            if self._session is not None and self._session.modern:
+                self._stand(self._session)
 
     async def _tell(self, uri: str, method: str) -> None:
         session = self._session
@@ -129,6 +177,8 @@ class Hearing:
         }
         if self._watched:
             wishes["resourceSubscriptions"] = list(self._watched)
+        if self._followed:
+            wishes["taskIds"] = list(self._followed)
         self._standing = asyncio.create_task(self._listen(session, wishes)) if wishes else None
         if before is not None:
             before.cancel()

@@ -19,8 +19,8 @@ from ..protocol import revisions
 from ..protocol.audience import Audience
 from ..protocol.session import Asked, Era, IncompatibleServer, Session, open_session
 from ..wire.messages import EMPTY_OBJECT
-from ..wire.peer import Limit, Peer, PeerClosed, Request, TimedOut
-from .base import TOOLS_CHANGED, Server
+from ..wire.peer import Limit, Peer, PeerClosed, Pending, Request, TimedOut
+from .base import TOOLS_CHANGED, Begun, Server
 from .call import Call
 from .link import Link
 from .links import Links
@@ -38,6 +38,10 @@ Clients hear of it half as often: most servers say it several times in a row.
 
 FAREWELL_TIME = 5.0
 """Seconds that a process may take to end before another one is started in its place."""
+
+# The pieces of a call that are always the same.
+_CALL = b'{"jsonrpc":"2.0","id":'
+_CALL_PARAMS = b',"method":"tools/call","params":'
 
 _AGAIN = "the next call starts it again"
 
@@ -108,6 +112,7 @@ class SpawnedServer(Server):
 
     async def _begin(self) -> list[Raw]:
         await self._disconnect()
+        self.tasks.forget()
         try:
             session = await self._greet(self._era)
         except PeerClosed:
@@ -221,6 +226,43 @@ class SpawnedServer(Server):
         tools, _ = await session.list_tools()
         return tools
 
+    def begin(self, tool: Tool, call: Call, pending: Pending) -> Begun | None:
+        link = self._link
+        if link is None or link.session is None or link.doubt is not None or self._limit.idle is not None:
+            return None
+        audience, session, traffic = call.audience, link.session, link.traffic
+        if audience is not None and audience.modern is not session.modern:
+            return None
+        if self._links.needed(traffic, call):
+            return None
+        if traffic.level is not None or (audience is not None and audience.level is not None):
+            return None
+        peer = link.peer
+        if peer.closed or peer.waiting > peer.max_line or not self._slots.take_at_once():
+            return None
+        self._active += 1
+        if traffic.begin(call):
+            self._tell_of_roots(link)
+        id = peer.next_id()
+        tail = session.call_tail(call.meta, id if pending.on_progress is not None else b"", audience)
+        line = (_CALL, id, _CALL_PARAMS, tool.call_head, call.arguments, tail, b"}\n")
+        peer.begin(id, pending, line, self._limit)
+        return Begun(self, tool, link, id, peer.heard)
+
+    async def mend(self, begun: Begun, call: Call, problem: RpcError | PeerClosed | TimedOut) -> Raw:
+        if isinstance(problem, RpcError):
+            if problem.code == revisions.URL_ELICITATION:
+                begun.link.traffic.required(problem, call.audience)
+            raise problem
+        if isinstance(problem, TimedOut):
+            begun.cancel()
+            self._timed_out(begun.since)
+            raise self._too_late(problem.idle)
+        try:
+            raise await self._lost(begun.link, problem)
+        except _Unread:
+            return await self._call_again(begun.tool, call)
+
     async def _call(self, tool: Tool, call: Call) -> Raw:
         # The limits are kept by the peer, for all its requests with one timer.
         began = asyncio.get_running_loop().time()
@@ -273,14 +315,18 @@ class SpawnedServer(Server):
                 traffic.required(error, audience)
             raise
         except PeerClosed as end:
-            link.busy |= not end.unread  # the oldest call hears of the end first
-            idle = not (link.busy or link.cause)
-            reason = await link.epitaph() + ("" if link.cause else " during the call") + f"; {_AGAIN}"
-            if words := link.stderr.last_words():
-                reason += f". Its last words: {words}"
-            raise (_Unread if idle else Unanswered)(reason) from None
+            raise await self._lost(link, end) from None
         finally:
             traffic.end(errand)
+
+    async def _lost(self, link: Link, end: PeerClosed) -> Unanswered:
+        """What became of a request to a process that has gone."""
+        link.busy |= not end.unread  # the oldest call hears of the end first
+        idle = not (link.busy or link.cause)
+        reason = await link.epitaph() + ("" if link.cause else " during the call") + f"; {_AGAIN}"
+        if words := link.stderr.last_words():
+            reason += f". Its last words: {words}"
+        return (_Unread if idle else Unanswered)(reason)
 
     async def _choose(self, audience: Audience | None) -> Link:
         """Raises Unanswered, RpcError or ConnectFailed."""
@@ -309,10 +355,12 @@ class SpawnedServer(Server):
         """Say it and hear the answer. Raises RpcError, PeerClosed or TimedOut."""
         if self._limit.idle is not None and call.on_progress is None:
             call.on_progress = _unheard  # asked for all the same: it is a sign of life
+        call.token = session.peer.next_id()
         return session.call(
             tool.call_head,
             call.arguments,
             call.meta,
+            id=call.token,
             extra=call.extra,
             on_progress=call.on_progress,
             limit=self._limit,

@@ -29,10 +29,31 @@ PIPE_SIZE = 1 << 20
 """Asked of the kernel for every pipe: a megabyte result then costs one wake-up and not sixteen."""
 
 _MOST_BUFFERS = 512  # below every system's IOV_MAX
+_MOST_HELD = 256  # pieces: the first of many lines should not wait for all the others
+
+_JOINED = 1 << 16
+"""Bytes up to which it is cheaper to put pieces together than to name each of them to the kernel."""
 
 # One for all readers: nothing is left in it when a read has been handled.
 _shared = bytearray(PIPE_SIZE)
 _shared_view = memoryview(_shared)
+
+_handling = False
+"""Whether lines that came together are being handled: what is written meanwhile goes out when all are.
+
+Every write wakes the other end, and that costs more than all that we do with a line.
+"""
+_unsent: list[LineWriter] = []
+"""Those that then have something to send."""
+
+
+def _let_go() -> None:
+    global _handling
+    _handling = False
+    if _unsent:
+        for writer in _unsent:
+            writer.let_go()
+        _unsent.clear()
 
 
 def widen(fd: int) -> None:
@@ -105,10 +126,21 @@ class LineReader:
             return
         if count > memory.LONG:
             memory.keep_freed()
-        if _shared.find(b"\n", 0, count) < 0:
+        first = _shared.find(b"\n", 0, count)
+        if first < 0:
             self._keep(_shared_view[:count])
-        else:
-            self._split(bytes(_shared_view[:count]))
+            return
+        if first + 1 == count and not (self._begun or self._skipping):  # one line and nothing else
+            self._handle(bytes(_shared_view[:first]))
+            return
+        global _handling
+        _handling = True
+        self._split(bytes(_shared_view[:count]))
+        _let_go()
+
+    def begin_with(self, chunk: bytes) -> None:
+        """Handle what somebody else has read from the descriptor, before anything that is still in it."""
+        self._split(chunk)
 
     def _split(self, chunk: bytes) -> None:
         lines: list[Line] = [*chunk.split(b"\n")]
@@ -122,15 +154,18 @@ class LineReader:
         for line in lines:
             if self._closed:
                 return
-            try:
-                if len(line) > self._max_line:
-                    self._on_overlong()
-                else:
-                    self._on_line(line)
-            except Exception as error:  # a mistake of ours; the lines behind this one are not to blame
-                self._loop.call_exception_handler({"message": "a line was not handled", "exception": error})
+            self._handle(line)
         if rest and not self._closed:
             self._keep(rest)
+
+    def _handle(self, line: Line) -> None:
+        try:
+            if len(line) > self._max_line:
+                self._on_overlong()
+            else:
+                self._on_line(line)
+        except Exception as error:  # a mistake of ours; the lines behind this one are not to blame
+            self._loop.call_exception_handler({"message": "a line was not handled", "exception": error})
 
     def _keep(self, chunk: Line | memoryview) -> None:
         if self._skipping:
@@ -185,23 +220,28 @@ class LineWriter:
     def write(self, *parts: Piece, soon: bool = False) -> None:
         """Write one line, given in pieces; the pieces must not change afterwards.
 
-        With `soon`, it goes out together with what else is written before the loop's next turn: every write
-        wakes the other end, and that costs more than all that we do with a line.
+        With `soon`, it goes out together with what else is written before the loop's next turn.
         """
         if self._closed:
             return
-        if soon or self._held:
+        if soon or self._held or _handling:
             if not self._held:
-                self._loop.call_soon(self._let_go)
+                if _handling:
+                    _unsent.append(self)
+                else:
+                    self._loop.call_soon(self.let_go)
             self._held += parts
+            if len(self._held) > _MOST_HELD:
+                self.let_go()
         elif self._queue:
             self._enqueue(parts, 0)
         else:
             self._write(parts)
 
-    def _let_go(self) -> None:
+    def let_go(self) -> None:
+        """Send what was held back."""
         held, self._held = self._held, []
-        if self._closed:
+        if self._closed or not held:
             return
         if self._queue or len(held) > _MOST_BUFFERS:
             self._enqueue(held, 0)
@@ -209,14 +249,19 @@ class LineWriter:
             self._write(held)
 
     def _write(self, parts: Sequence[Piece]) -> None:
+        size = sum(map(len, parts))
         try:
-            written = os.writev(self._fd, parts)
+            small = size <= _JOINED
+            written = os.write(self._fd, b"".join(parts)) if small else os.writev(self._fd, parts)
         except (BlockingIOError, InterruptedError):
             written = 0
         except OSError:
             self._break()
             return
-        self._enqueue(parts, written)
+        if written == size:
+            self.written += size
+        else:
+            self._enqueue(parts, written)
 
     def taken(self) -> int:
         """Bytes that the other end has read from its pipe; all of them where the system does not tell."""
@@ -231,23 +276,21 @@ class LineWriter:
     async def drain(self) -> None:
         """Until nothing waits any more, or nothing can be written."""
         if self._held:
-            self._let_go()
+            self.let_go()
         if self._queue and not self._closed:
             if self._drained is None:
                 self._drained = self._loop.create_future()
             await self._drained
 
     def close(self) -> None:
+        self.let_go()
         if not self._closed:
             self._stop()
             os.close(self._fd)
 
     def _enqueue(self, parts: Sequence[Piece], written: int) -> None:
-        """Note what was written, and keep what was not."""
-        size = sum(map(len, parts))
-        self.written += size
-        if written == size:
-            return
+        """Keep what was not written."""
+        self.written += sum(map(len, parts))
         idle = not self._queue
         for part in parts:
             view = memoryview(part)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Raw
 
 from ..errors import RpcError
-from .lines import Line, Piece
+
+if TYPE_CHECKING:
+    from .lines import Line, Piece  # an event loop is not for reading messages
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -53,7 +55,7 @@ class TooDeep(ValueError):
         super().__init__("nested too deeply to be read")
 
 
-_ID_STARTS = frozenset(b'"-0123456789')
+ID_STARTS = frozenset(b'"-0123456789')
 
 _decode = msgspec.json.Decoder(Message).decode
 _decode_many = msgspec.json.Decoder(list[Raw]).decode
@@ -62,7 +64,7 @@ _decode_many = msgspec.json.Decoder(list[Raw]).decode
 def read(line: Line) -> Message:
     """The message in a line. Raises NotJson, NotAMessage or TooDeep."""
     if not line.isascii():
-        _check_utf8(line)
+        check_utf8(line)
     try:
         message = _decode(line)
     except msgspec.ValidationError as error:
@@ -75,7 +77,7 @@ def read(line: Line) -> Message:
     except (msgspec.DecodeError, RecursionError):
         message = _read_leniently(line)
     if message.id:
-        if message.key[0] not in _ID_STARTS:
+        if message.key[0] not in ID_STARTS:
             raise NotAMessage("id must be a string or a number")
         if message.method is not None or message.result or message.error:
             return message
@@ -87,7 +89,7 @@ def read(line: Line) -> Message:
 _CHECKED_AT_ONCE = 1 << 20
 
 
-def _check_utf8(line: Line) -> None:
+def check_utf8(line: Line) -> None:
     """What stays raw is not checked by the decoder, and bad UTF-8 would kill the reader at the other end.
 
     Long lines are checked in parts: as a whole, a string can take four times the room of its bytes.

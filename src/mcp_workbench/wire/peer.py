@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import re
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 from msgspec import Raw
@@ -60,7 +61,8 @@ class Receiver(Protocol):
 
     def on_request(self, peer: Peer, request: Request) -> None: ...
 
-    def on_notification(self, peer: Peer, method: str, params: Raw) -> None: ...
+    def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
+        """Progress too, where no request under way is meant by it."""
 
     def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
         """A line that is no message (`problem` says why: NotJson, NotAMessage or TooDeep)."""
@@ -87,22 +89,53 @@ class Limit(NamedTuple):
     idle: float | None = None
 
 
-class _Pending:
-    __slots__ = ("due", "end", "idle", "on_progress", "reply", "start")
+class Pending:
+    """A request of ours that waits for its reply. One of `replied` and `failed` is called, once.
 
-    def __init__(
-        self, reply: asyncio.Future[Raw], on_progress: Callable[[Raw], None] | None, start: int
-    ) -> None:
-        self.reply = reply
+    They are called while lines are being handled, and may neither raise nor block.
+    """
+
+    __slots__ = ("due", "end", "idle", "on_progress", "start")
+
+    def __init__(self, on_progress: Callable[[Raw], None] | None = None) -> None:
         self.on_progress = on_progress
-        self.start = start
+        self.start = 0
         """Where it begins in what we have written."""
         self.idle: float | None = None
         self.end = self.due = NEVER
 
+    def read(self, result: Piece) -> Any:
+        """What there is to know of a result, if that is JSON; raises ValueError or RecursionError if not."""
+        return _decode_any(result)
+
+    def replied(self, result: Piece, read: Any) -> None:
+        """`read` is what `read` made of the result, or None where it was not asked to."""
+        raise NotImplementedError
+
+    def failed(self, problem: RpcError | PeerClosed | TimedOut) -> None:
+        raise NotImplementedError
+
     def keep_alive(self, now: float) -> None:
         if self.idle is not None:
             self.due = min(self.end, now + self.idle)
+
+
+class _Awaited(Pending):
+    """One that a coroutine waits for."""
+
+    __slots__ = ("_reply",)
+
+    def __init__(self, reply: asyncio.Future[Raw], on_progress: Callable[[Raw], None] | None) -> None:
+        super().__init__(on_progress)
+        self._reply = reply
+
+    def replied(self, result: Piece, read: Any) -> None:
+        if not self._reply.done():
+            self._reply.set_result(result if isinstance(result, Raw) else Raw(result))
+
+    def failed(self, problem: RpcError | PeerClosed | TimedOut) -> None:
+        if not self._reply.done():
+            self._reply.set_exception(problem)
 
 
 class _Progress(msgspec.Struct):
@@ -110,20 +143,40 @@ class _Progress(msgspec.Struct):
 
 
 _decode_progress = msgspec.json.Decoder(_Progress).decode
+_decode_any = msgspec.json.Decoder(Raw).decode
+
+# How most servers word a reply to a request of ours (our ids are numbers): with the result last, or first.
+_before_result = re.compile(rb'\{"jsonrpc": ?"2\.0", ?"id": ?(\d+), ?"result": ?').match
+_RESULT_FIRST = b'{"result":'
+_behind_result = re.compile(rb',"jsonrpc":"2\.0","id":(\d+)\}$').search
+_CLOSING = ord("}")
+_ENDING = 48
+"""Bytes at the end of a line in which its id is to be found."""
+_COPIED = 4096
+"""Bytes up to which a copy costs less than a view."""
 
 
 class Peer:
     """Speaks through two descriptors, which it owns from here on.
 
     With `throttle`, nothing is read while more than `max_line` bytes wait to be taken by the other end.
+    `shortcut` is shown every line first, and says whether that was all that there is to do about it.
     """
 
     def __init__(
-        self, read_fd: int, write_fd: int, receiver: Receiver, *, max_line: int, throttle: bool = False
+        self,
+        read_fd: int,
+        write_fd: int,
+        receiver: Receiver,
+        *,
+        max_line: int,
+        throttle: bool = False,
+        shortcut: Callable[[Line], bool] | None = None,
     ) -> None:
         self._receiver = receiver
+        self._shortcut = shortcut or self._plain_reply
         self._loop = asyncio.get_running_loop()
-        self._pending: dict[bytes, _Pending] = {}
+        self._pending: dict[bytes, Pending] = {}
         self._ids = itertools.count(1)
         self.max_line = max_line
         self.closed = False
@@ -168,21 +221,46 @@ class Peer:
         if self.closed:
             raise PeerClosed(unread=True)
         if id is None:
-            id = b"%d" % next(self._ids)
+            id = self.next_id()
         reply: asyncio.Future[Raw] = self._loop.create_future()
-        pending = self._pending[id] = _Pending(reply, on_progress, self._writer.written)
-        if limit is not None:
-            self._begin_limit(pending, limit)
         # Where more is under way, more is likely to be said before the loop's next turn.
-        self._writer.write(*messages.request(id, method, *params), soon=len(self._pending) > 1)
+        line = messages.request(id, method, *params)
+        self.begin(id, _Awaited(reply, on_progress), line, limit, soon=bool(self._pending))
         try:
             return await reply
         except (asyncio.CancelledError, TimedOut):
             if cancel:
-                self.notify(CANCELLED, b'{"requestId":%b,"reason":"no longer needed"}' % id)
+                self.cancel(id)
             raise
         finally:
             self._pending.pop(id, None)
+
+    def begin(
+        self,
+        id: bytes,
+        pending: Pending,
+        line: tuple[Piece, ...],
+        limit: Limit | None = None,
+        *,
+        soon: bool = False,
+    ) -> None:
+        """Send a request with one of our next ids; `pending` gets the reply. We must not be closed."""
+        pending.start = self._writer.written
+        self._pending[id] = pending
+        if limit is not None:
+            now = self._loop.time()
+            pending.idle = limit.idle
+            pending.end = pending.due = now + limit.total
+            if limit.idle is not None:
+                pending.keep_alive(now)
+            if pending.due < self._alarm_at:
+                self._set_alarm(pending.due)
+        self._writer.write(*line, soon=soon)
+
+    def cancel(self, id: bytes) -> None:
+        """Wait no more for the reply to a request, and have the other end hear of it."""
+        self._pending.pop(id, None)
+        self.notify(CANCELLED, b'{"requestId":%b,"reason":"no longer needed"}' % id)
 
     def keep_alive(self, id: bytes) -> None:
         """A sign of progress for a request of ours, wherever it came from."""
@@ -205,6 +283,10 @@ class Peer:
     async def drain(self) -> None:
         await self._writer.drain()
 
+    def begin_with(self, chunk: bytes) -> None:
+        """Receive what somebody else has read, before anything that is still to be read."""
+        self._reader.begin_with(chunk)
+
     def pause(self) -> None:
         self._reader.pause()
 
@@ -216,14 +298,6 @@ class Peer:
 
     # Limits: one timer for all requests, set for the first that is due. Most are answered long before.
 
-    def _begin_limit(self, pending: _Pending, limit: Limit) -> None:
-        now = self._loop.time()
-        pending.idle = limit.idle
-        pending.end = pending.due = now + limit.total
-        pending.keep_alive(now)
-        if pending.due < self._alarm_at:
-            self._set_alarm(pending.due)
-
     def _set_alarm(self, at: float) -> None:
         if self._alarm is not None:
             self._alarm.cancel()
@@ -232,17 +306,16 @@ class Peer:
 
     def _ring(self) -> None:
         now = self._loop.time() + TICK  # a timer may ring a little early
-        for pending in self._pending.values():
-            if pending.due <= now and not pending.reply.done():
-                pending.reply.set_exception(TimedOut(idle=pending.due < pending.end))
-        waiting = (pending.due for pending in self._pending.values() if not pending.reply.done())
-        self._set_alarm(min(waiting, default=NEVER))
+        late = [id for id, pending in self._pending.items() if pending.due <= now]
+        for pending in [self._pending.pop(id) for id in late]:
+            pending.failed(TimedOut(idle=pending.due < pending.end))
+        self._set_alarm(min((pending.due for pending in self._pending.values()), default=NEVER))
 
     # What comes in
 
     def _line(self, line: Line) -> None:
         self.heard = self._loop.time()
-        if not line or line.isspace():
+        if self._shortcut(line) or not line or line.isspace():
             return
         try:
             message = messages.read(line)
@@ -251,6 +324,33 @@ class Peer:
             return
         self._owed += message.method is not None and bool(message.id)
         self.receive(message, self.answer)
+
+    def _plain_reply(self, line: Line) -> bool:
+        """Take a reply of the usual form without reading it as a message first.
+
+        It has that form if what is between the words around it, which we know, is one JSON value; whoever
+        waits for it finds that out, with the one look that it takes into it anyway. Whatever does not fit is
+        left for the reading that fits everything.
+        """
+        if (words := _before_result(line)) is not None and line[-1] == _CLOSING:
+            start, end = words.end(), -1
+        elif line.startswith(_RESULT_FIRST) and (words := _behind_result(line, max(0, len(line) - _ENDING))):
+            start, end = len(_RESULT_FIRST), words.start()
+        else:
+            return False
+        pending = self._pending.get(words[1])
+        if pending is None:
+            return False
+        result = bytes(line[start:end]) if len(line) < _COPIED else Raw(memoryview(line)[start:end])
+        try:
+            if not line.isascii():
+                messages.check_utf8(line)
+            read = pending.read(result)
+        except (ValueError, RecursionError):
+            return False
+        del self._pending[words[1]]
+        pending.replied(result, read)
+        return True
 
     def receive(self, message: messages.Message, send: Callable[..., None]) -> None:
         """Take one message; the answer to a request goes through `send`."""
@@ -262,13 +362,13 @@ class Peer:
             else:
                 self._receiver.on_notification(self, message.method, message.params)
             return
-        pending = self._pending.get(message.key)
-        if pending is None or pending.reply.done():
+        pending = self._pending.pop(message.key, None)
+        if pending is None:
             self.strays += 1
         elif message.error:
-            pending.reply.set_exception(messages.read_error(message.error))
+            pending.failed(messages.read_error(message.error))
         else:
-            pending.reply.set_result(message.result)
+            pending.replied(message.result, None)
 
     def _progressed(self, params: Raw) -> None:
         try:
@@ -276,17 +376,19 @@ class Peer:
         except (msgspec.DecodeError, RecursionError):
             return
         pending = self._pending.get(token)
-        if pending is not None:
-            pending.keep_alive(self._loop.time())
-            if pending.on_progress is not None:
-                pending.on_progress(params)
+        if pending is None:
+            self._receiver.on_notification(self, PROGRESS, params)
+            return
+        pending.keep_alive(self._loop.time())
+        if pending.on_progress is not None:
+            pending.on_progress(params)
 
     def _unreadable(self, line: Line, problem: ValueError) -> None:
         # A reply that cannot be read still ends its call: an error now is better than a time-out.
         found = messages.members(line) if self._pending else {}
-        pending = self._pending.get(found.get("id", b""))
-        if pending is not None and "method" not in found and not pending.reply.done():
-            pending.reply.set_exception(
+        id = found.get("id", b"")
+        if id in self._pending and "method" not in found:
+            self._pending.pop(id).failed(
                 RpcError(messages.INTERNAL_ERROR, f"the server's answer is unreadable: {problem}")
             )
         else:
@@ -302,10 +404,10 @@ class Peer:
 
     def _fail_pending(self) -> None:
         self.closed = True
-        taken = self._writer.taken() if self._pending else 0
-        for pending in self._pending.values():
-            if not pending.reply.done():
-                pending.reply.set_exception(PeerClosed(unread=pending.start >= taken))
+        pendings, self._pending = self._pending, {}
+        taken = self._writer.taken() if pendings else 0
+        for pending in pendings.values():
+            pending.failed(PeerClosed(unread=pending.start >= taken))
 
     # A client that asks and does not read the answers is not listened to until it does. A server is
     # always listened to: one that is blocked on its output would otherwise never get to its input.

@@ -134,7 +134,7 @@ class Channel(ABC):
             if message.id:
                 self._listener.on_request(self, self._request_of(message), within)
             elif message.method == PROGRESS:
-                self._progressed(message.params)
+                self._progressed(message.params, within)
             else:
                 self._listener.on_notification(self, message.method, message.params, within)
             return
@@ -157,12 +157,14 @@ class Channel(ABC):
             unreadable = Refused(f"the server's answer is unreadable: {problem}")
             reply.set_exception(_rpc_error(text) or unreadable)
 
-    def _progressed(self, params: Raw) -> None:
+    def _progressed(self, params: Raw, within: bytes) -> None:
         try:
             pending = self._pending.get(bytes(_decode_progress(params).token))
         except (msgspec.DecodeError, RecursionError):
             return
-        if pending is not None and pending.on_progress is not None:
+        if pending is None:
+            self._listener.on_notification(self, PROGRESS, params, within)
+        elif pending.on_progress is not None:
             pending.on_progress(params)
 
     def _request_of(self, message: messages.Message) -> Request:

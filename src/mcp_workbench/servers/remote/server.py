@@ -328,6 +328,7 @@ class RemoteServer(Server):
             traffic.end(errand, id)
 
     async def _exchange(self, link: Link, id: bytes, tool: Tool, call: Call) -> Raw:
+        call.token = id
         return await link.session.call(
             tool.call_head,
             call.arguments,

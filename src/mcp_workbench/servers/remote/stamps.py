@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from ...protocol import revisions
+from ...protocol import revisions, tasks
 from ...wire.messages import members
 
 _MARK = b"x-mcp-header"
@@ -24,6 +24,7 @@ class _Meta(msgspec.Struct):
 class _Params(msgspec.Struct):
     name: str | None = None
     uri: str | None = None
+    task: str | None = msgspec.field(name="taskId", default=None)
     arguments: Raw = Raw()
     meta: _Meta = msgspec.field(name="_meta", default_factory=_Meta)
 
@@ -33,7 +34,7 @@ class _Definition(msgspec.Struct):
     schema: Raw = msgspec.field(name="inputSchema", default=Raw())
 
 
-_OURS = {"name", "uri", "_meta"}
+_OURS = {"name", "uri", "taskId", "_meta"}
 _decode_params = msgspec.json.Decoder(_Params).decode
 _decode_definition = msgspec.json.Decoder(_Definition).decode
 
@@ -75,7 +76,10 @@ class Stamps:
         if said.meta.version is None:
             return None
         headers = {"mcp-protocol-version": said.meta.version, "mcp-method": method}
-        name = said.name if method in {"tools/call", "prompts/get"} else said.uri
+        if method in tasks.METHODS:
+            name = said.task
+        else:
+            name = said.name if method in {"tools/call", "prompts/get"} else said.uri
         if name is not None:
             headers["mcp-name"] = encode_value(name)
         header_map = self._maps.get(said.name or "") if method == "tools/call" else None
