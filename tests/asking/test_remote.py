@@ -76,6 +76,12 @@ def legacy(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def new() -> Iterator[dict[str, str]]:
+    with sdk.running("modern-alone", build=build) as (url, _):
+        yield {"url": url}
+
+
+@pytest.fixture(scope="module")
+def both() -> Iterator[dict[str, str]]:
     with sdk.running("modern", build=build) as (url, _):
         yield {"url": url}
 
@@ -133,6 +139,17 @@ def test_a_modern_server_asks_a_modern_client(workbench: Launcher, new: dict[str
     asked = modern(client, "dev/far/later", capabilities=EVERYTHING)["result"]
     retry = {"inputResponses": {"who": NAMED}, "requestState": asked["requestState"]}
     assert text(modern(client, "dev/far/later", **retry)["result"]) == "Ada"
+
+
+def test_a_server_of_both_eras_asks_each_client_as_it_would_without_us(
+    workbench: Launcher, both: dict[str, str]
+) -> None:
+    client = opened(workbench, both)
+    call = start(client, "dev/far/greet")
+    reply(client, question(client), NAMED)
+    assert text(client.response(call)["result"]) == "Ada"
+    asked = modern(client, "dev/far/later")["result"]
+    assert asked["requestState"] == "s"
 
 
 def test_log_messages_of_a_legacy_server_reach_their_client(

@@ -15,10 +15,10 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
 from mcp_types import JSONRPCMessage
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-Kind = Literal["modern", "modern-json", "legacy", "legacy-json", "legacy-resumable", "sse"]
+Kind = Literal["modern", "modern-alone", "modern-json", "legacy", "legacy-json", "legacy-resumable", "sse"]
 KINDS: tuple[Kind, ...] = ("modern", "modern-json", "legacy", "legacy-json", "sse")
 
 cancelled: list[str] = []
@@ -101,11 +101,28 @@ class Legacy:
             await self._app(scope, receive, send)
 
 
+class ModernAlone:
+    """Refuses what only servers before 2026-07-28 understand."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope.get("headers", []))
+        if scope["type"] == "http" and headers.get(b"mcp-protocol-version") != b"2026-07-28":
+            error = {"code": -32022, "message": "Unsupported", "data": {"supported": ["2026-07-28"]}}
+            await JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 400)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
 def app(kind: Kind, build: Callable[[], MCPServer[Any]]) -> ASGIApp:
     if kind == "sse":
         return build().sse_app()
     resumable = {"event_store": Events(), "retry_interval": 100} if kind == "legacy-resumable" else {}
     http = build().streamable_http_app(json_response=kind.endswith("-json"), **resumable)
+    if kind == "modern-alone":
+        return ModernAlone(http)
     return Legacy(http) if kind.startswith("legacy") else http
 
 

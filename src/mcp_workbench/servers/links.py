@@ -32,10 +32,13 @@ class Links(Generic[L]):
         *,
         first: Callable[[], L | None],
         reopen: Callable[[Audience | None], Awaitable[None]],
-        open: Callable[[Audience | None], Awaitable[L]],
+        open: Callable[[Audience | None], Awaitable[L | None]],
         let_go: Callable[[L], Awaitable[None]],
     ) -> None:
-        """`most` counts the first connection too, which is not kept here; `reopen` makes another of it."""
+        """`most` counts the first connection too, which is not kept here; `reopen` makes another of it.
+
+        `open` gives None where it turns out that those will do that there are.
+        """
         self._most = most
         self._first = first
         self._reopen = reopen
@@ -74,7 +77,8 @@ class Links(Generic[L]):
             if self._most == 1 and not first.traffic.calls:
                 await self._reopen(audience)
             elif 1 + len(self._more) + self._opening + len(self._farewells) < self._most:
-                return await self._add(audience)
+                if (added := await self._add(audience)) is not None:
+                    return added
             elif idle and not self._farewells:
                 self._send_away(min(idle, key=lambda link: link.traffic.used))
             else:
@@ -104,15 +108,16 @@ class Links(Generic[L]):
         if self._farewells:
             await asyncio.wait(self._farewells)
 
-    async def _add(self, audience: Audience | None) -> L:
+    async def _add(self, audience: Audience | None) -> L | None:
         self._opening += 1
         try:
             link = await self._open(audience)
         finally:
             self._opening -= 1
             self._wake()
-        self._more.append(link)
-        self._sweep_later()
+        if link is not None:
+            self._more.append(link)
+            self._sweep_later()
         return link
 
     def _send_away(self, link: L) -> None:

@@ -28,7 +28,7 @@ from .processes import Processes, StartFailed
 from .restarts import STARTS, Restarts
 from .stderr import Stderr
 from .tool import Tool
-from .traffic import Traffic
+from .traffic import Traffic, askable
 
 RELIST_PAUSE = 0.1
 """Seconds between two listings of a server that keeps saying that its tools have changed.
@@ -36,12 +36,12 @@ RELIST_PAUSE = 0.1
 Clients hear of it half as often: most servers say it several times in a row.
 """
 
+FAREWELL_TIME = 5.0
+"""Seconds that a process may take to end before another one is started in its place."""
+
 # The pieces of a call that are always the same.
 _CALL = b'{"jsonrpc":"2.0","id":'
 _CALL_PARAMS = b',"method":"tools/call","params":'
-
-FAREWELL_TIME = 5.0
-"""Seconds that a process may take to end before another one is started in its place."""
 
 _AGAIN = "the next call starts it again"
 
@@ -78,6 +78,8 @@ class SpawnedServer(Server):
         """Of the newest life, also when that is over."""
         self._era: Era | None = None
         """Known from an earlier life, so that the next one starts without a probe."""
+        self._modern_alone = config.limits.connections == 1
+        """Whether a legacy client is no reason to greet a modern server as one."""
         self._restarts = Restarts()
         self._limit = Limit(config.limits.timeout, config.limits.idle_timeout)
         self._chores: set[asyncio.Task[None]] = set()
@@ -128,6 +130,7 @@ class SpawnedServer(Server):
             raise Unanswered(await self._died()) from None
         assert self._link is not None
         self._link.begin(session)
+        self._link.traffic.modern_alone = self._modern_alone
         self.hearing.begin(session)
         return tools
 
@@ -188,12 +191,24 @@ class SpawnedServer(Server):
             await self._disconnect()
         await self.connect(audience)
 
-    async def _open_another(self, audience: Audience | None) -> Link:
+    async def _open_another(self, audience: Audience | None) -> Link | None:
         """One more process, for a client that must not share one. Raises Unanswered or RpcError."""
+        both = self._era == "modern" and not self._modern_alone and askable(audience)
+        try:
+            return await self._greet_another(audience, "legacy" if both else self._era)
+        except (Unanswered, RpcError):
+            if not both:
+                raise
+        self._modern_alone = True
+        if self._link is not None:
+            self._link.traffic.modern_alone = True
+        return None
+
+    async def _greet_another(self, audience: Audience | None, era: Era | None) -> Link:
         link = await self._start(audience, first=False)
         try:
             async with asyncio.timeout(self.config.limits.connect_timeout):
-                link.begin(await open_session(link.peer, self._era, link.traffic.declared))
+                link.begin(await open_session(link.peer, era, link.traffic.declared))
         except PeerClosed:
             raise Unanswered(await link.epitaph()) from None
         except IncompatibleServer as error:

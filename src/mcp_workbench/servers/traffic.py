@@ -82,6 +82,13 @@ class _Pending:
             self.request.answer(self.answer.result())
 
 
+def askable(audience: Audience | None) -> bool:
+    """Whether it is a legacy client that can be asked something. A server of both eras then asks as it would
+    ask that client, were there nobody in between.
+    """
+    return audience is not None and bool(audience.declared) and not audience.modern
+
+
 class Traffic:
     def __init__(self, audience: Audience | None, on_untied: OnUntied) -> None:
         """`audience` is the one that the connection is opened for: what it declared, the server was told."""
@@ -91,6 +98,8 @@ class Traffic:
         self._sole = audience if audience is not None and audience.sole else None
         self.modern = False
         """Whether its server is, which is told of the client in each request: then many may share it."""
+        self.modern_alone = False
+        """Whether it is known that there is no use in speaking with its server as a legacy client would."""
         self.tells_apart = False
         """Whether the server says of everything which call it belongs to."""
         self.calls: set[Errand] = set()
@@ -116,7 +125,7 @@ class Traffic:
         Where nothing was declared it may carry those of many clients, else those of one at a time.
         """
         if self.modern:
-            return self._takes_level(audience)
+            return (self.modern_alone or not askable(audience)) and self._takes_level(audience)
         if audience is None or not audience.declared:
             return not self.declared
         if self.declared != audience.declared:

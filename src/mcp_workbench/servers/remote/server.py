@@ -14,13 +14,13 @@ from ...config import RemoteConfig
 from ...errors import RpcError, Unanswered
 from ...protocol import revisions
 from ...protocol.audience import Audience
-from ...protocol.session import Asked, IncompatibleServer, Session, open_session
+from ...protocol.session import Asked, Era, IncompatibleServer, Session, open_session
 from ...wire.messages import EMPTY_OBJECT, notification
 from ...wire.peer import Request
 from ..base import TOOLS_CHANGED, Server, Tool
 from ..call import Call
 from ..links import Links
-from ..traffic import Traffic
+from ..traffic import Traffic, askable
 from .failures import BadStatus, Cut, NotReached, NotRepeated, ServerTrouble, SessionLost
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ class RemoteServer(Server):
     async def _connect(self) -> list[Raw]:
         await self._disconnect()
         link, tools = await self._reach()
+        link.traffic.modern_alone = self.config.limits.connections == 1
         self._link = link
         self.modern = link.session.modern
         self.about = link.session.about
@@ -140,14 +141,14 @@ class RemoteServer(Server):
             await self._close(link.channel, say_goodbye=False)
             raise
 
-    async def _begin(self, audience: Audience | None) -> Link:
+    async def _begin(self, audience: Audience | None, era: Era | None = None) -> Link:
         """A session of its own, in which the server may ask whatever this audience can be asked."""
         channel = self._channel()
         traffic = self._traffic[channel] = Traffic(audience, self._count_untied)
         try:
             await channel.open()
             # The older transport belongs to the older era; in the modern one, nobody could be asked on it.
-            era = "legacy" if self.config.transport == "sse" else None
+            era = "legacy" if self.config.transport == "sse" else era
             session = await open_session(channel, era, traffic.declared)
         except IncompatibleServer as error:
             await self._close(channel, say_goodbye=False)
@@ -165,12 +166,19 @@ class RemoteServer(Server):
             await self._disconnect()
         await self.connect(audience)
 
-    async def _open_another(self, audience: Audience | None) -> Link:
+    async def _open_another(self, audience: Audience | None) -> Link | None:
+        first = self._link.traffic if self._link is not None else None
+        both = first is not None and first.modern and askable(audience)
         try:
             async with asyncio.timeout(self.config.limits.connect_timeout):
-                return await self._begin(audience)
+                return await self._begin(audience, "legacy" if both else None)
         except TimeoutError:
             raise Unanswered("connection timeout") from None
+        except (Unanswered, RpcError):
+            if first is None or not both:
+                raise
+        first.modern_alone = True
+        return None
 
     async def _send_away(self, link: Link) -> None:
         link.usable = False
