@@ -413,10 +413,10 @@ class RemoteServer(Server):
             pass  # the last listing stands; a server that went away is listed anew when it is back
         finally:
             self._relisting = None
-        if self._announced:
-            self._announced = False
+        announced, self._announced = self._announced, False
+        if announced:
             self._heard(TOOLS_CHANGED, Raw(EMPTY_OBJECT))
-        if self._definitions() != before:
+        if announced or self._definitions() != before:
             self.on_change()
 
     def _definitions(self) -> list[bytes]:
