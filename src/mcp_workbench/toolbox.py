@@ -72,7 +72,8 @@ class Toolbox:
 
         `on_settled` hears of each server as it is connected or has failed; `audience` is for whom.
         """
-        await asyncio.gather(*(server.refresh() for server in self.servers.values() if server.connected))
+        connected = [server for server in self.servers.values() if server.connected]
+        await asyncio.gather(*(server.refresh(audience) for server in connected))
         tried: set[Server] = set()
         # Again for servers that came with another configuration meanwhile.
         while waiting := [server for server in self._away() if server not in tried]:

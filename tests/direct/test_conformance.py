@@ -1,23 +1,25 @@
 """The official conformance suite against a server that has all it asks for, alone and behind the workbench.
 
-`docs/fidelity.md` has the table. What is not passed on yet is listed here, and must not grow.
+`docs/fidelity.md` has the table.
 """
 
 from __future__ import annotations
 
-import json
 import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from tests.fidelity import suite
+from tests.fidelity.shim import Shim
+from tests.fidelity.suite import Report
 from tests.http.served import Served
-from tests.real import node
 from tests.real.conftest import node_program, pytest_collection_finish
 from tests.support.launch import configuration, toolbox
 
@@ -26,38 +28,22 @@ __all__ = ["node_program", "pytest_collection_finish"]
 pytestmark = pytest.mark.node
 
 SERVER = str(Path(__file__).parent / "servers" / "conformant.py")
-VERSIONS = ("2025-11-25", "2026-07-28")
-PATIENCE = 120.0
+LEAST = {"2025-11-25": 84, "2026-07-28": 152}
+"""How many checks the server passes alone."""
 
-MISSING = {
-    "logging-set-level",
-    "tools-call-with-logging",
-    "tools-call-sampling",
-    "tools-call-elicitation",
-    "elicitation-sep1034-defaults",
-    "elicitation-sep1330-enums",
-}
-"""Scenarios of 2025-11-25 that need log messages and questions of a server, which do not get through yet."""
-
-OUR_OWN = {
-    # The server's HTTP library does not trim what the header says; ours does.
-    "sep-2243-server-accepts-whitespace-header-value",
-}
-"""Checks that the server alone fails and that pass through the workbench."""
+NEEDLESS = {"server-sse-disconnect-resume"}
+"""We have no reason to close the stream of a call in the middle of it, and the suite does not ask for one."""
 
 
-NEEDLESS = {
-    # We have no reason to close the stream of a call in the middle of it.
-    "server-sse-disconnect-resume",
-    # What is answered at once is answered as plain JSON.
+UNUSABLE = {
+    # The arguments of `use_tool` have no headers of their own: only a tool's own server knows which.
+    "sep-2243-server-reject-param-mismatch",
+    "sep-2243-server-reject-invalid-param-chars",
+    "sep-2243-server-validate-param-match",
+    # What stands between the suite and the meta-tools answers `tools/list` with plain JSON.
     "server-sse-streams-functional",
 }
-"""Checks of what a server may do and need not; without it they are neither passed nor failed."""
-
-
-class Check(NamedTuple):
-    scenario: str
-    id: str
+"""Checks that cannot be made of a tool that is called through `use_tool`."""
 
 
 class Places(NamedTuple):
@@ -66,6 +52,9 @@ class Places(NamedTuple):
     alone: str
     child: str
     remote: str
+    used_child: str
+    """Behind the meta-tools."""
+    used_remote: str
 
 
 @pytest.fixture(scope="module")
@@ -75,64 +64,67 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Places]:
         port = probe.getsockname()[1]
     remote = subprocess.Popen([sys.executable, SERVER, str(port)], stderr=subprocess.DEVNULL)
     alone = f"http://localhost:{port}/mcp"
+    entries = {"child": {"command": sys.executable, "args": [SERVER]}, "remote": {"url": alone}}
+    options = ("--http", "127.0.0.1:0", "--no-token")
+    folder = tmp_path_factory.mktemp
     try:
         _wait_until_open(port)
-        config = configuration(
-            child=toolbox(it={"command": sys.executable, "args": [SERVER]}), remote=toolbox(it={"url": alone})
-        )
-        home = tmp_path_factory.mktemp("conformance")
-        with Served(home, config, "--http", "127.0.0.1:0", "--no-token") as served:
-            base = served.url.removesuffix("/mcp").replace("127.0.0.1", "localhost")
-            yield Places(alone, f"{base}/toolboxes/child/mcp", f"{base}/toolboxes/remote/mcp")
+        # A workbench each for the meta-tools: with both in one, their prompts would clash.
+        both = configuration(**{name: toolbox(it=entry) for name, entry in entries.items()})
+        with (
+            Served(folder("direct"), both, *options) as direct,
+            Served(folder("child"), configuration(dev=toolbox(it=entries["child"])), *options) as child,
+            Served(folder("far"), configuration(dev=toolbox(it=entries["remote"])), *options) as far,
+            Shim(child.port, "dev", "it") as used_child,
+            Shim(far.port, "dev", "it") as used_remote,
+        ):
+            base = f"http://localhost:{direct.port}/toolboxes"
+            yield Places(alone, f"{base}/child/mcp", f"{base}/remote/mcp", used_child.url, used_remote.url)
     finally:
         remote.terminate()
-        remote.wait(PATIENCE)
+        remote.wait(suite.PATIENCE)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_what_passes_alone_passes_through_the_workbench(
-    places: Places, node_program: str, tmp_path: Path, version: str
+@pytest.fixture(scope="module")
+def alone(places: Places, node_program: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
+    folder = tmp_path_factory.mktemp("alone")
+    return {
+        version: suite.run(node_program, places.alone, version, folder / version)
+        for version in suite.VERSIONS
+    }
+
+
+@pytest.mark.parametrize("version", suite.VERSIONS)
+def test_the_server_alone_passes_everything(alone: dict[str, Report], version: str) -> None:
+    assert len(alone[version].passed()) >= LEAST[version]
+    assert alone[version].failed() == [], alone[version].messages
+
+
+@pytest.mark.parametrize("version", suite.VERSIONS)
+@pytest.mark.parametrize("behind", ["child", "remote"])
+def test_not_one_check_fewer_passes_through_the_direct_endpoint(
+    places: Places, alone: dict[str, Report], node_program: str, tmp_path: Path, version: str, behind: str
 ) -> None:
-    alone = _run(node_program, places.alone, version, tmp_path / "alone")
-    assert len(_passed(alone)) >= {"2025-11-25": 84, "2026-07-28": 151}[version]
-    assert {check.id for check, status in alone if status == "FAILURE"} <= OUR_OWN
-    for name, place in (("child", places.child), ("remote", places.remote)):
-        through = _run(node_program, place, version, tmp_path / name)
-        missing = MISSING if version == "2025-11-25" else set[str]()
-        lost = {check for check in _passed(alone) if check.id not in NEEDLESS} - set(_passed(through))
-        assert {check for check in lost if check.scenario not in missing} == set(), name
-        failed = {check for check, status in through if status in ("FAILURE", "WARNING")}
-        assert {check for check in failed if check.scenario not in missing} == set(), name
+    through = suite.run(node_program, getattr(places, behind), version, tmp_path / "through")
+    assert [check for check in through.failed() if check.id not in NEEDLESS] == [], through.messages
+    lost = Counter(alone[version].passed()) - Counter(through.passed())
+    assert [check for check in lost if check.id not in NEEDLESS] == []
 
 
-def _run(program: str, url: str, version: str, folder: Path) -> list[tuple[Check, str]]:
-    """Every check of every scenario of that revision, and what came of it."""
-    suite = node.package("@modelcontextprotocol/conformance", "dist", "index.js")
-    options = ["--url", url, "--suite", "all", "--spec-version", version, "-o", str(folder)]
-    folder.mkdir()
-    done = subprocess.run(
-        [program, suite, "server", *options], cwd=folder, capture_output=True, text=True, timeout=PATIENCE
-    )
-    reports = list(folder.rglob("checks.json"))
-    assert reports, done.stdout + done.stderr
-    return [
-        (Check(_scenario(report), check["id"]), check["status"])
-        for report in reports
-        for check in json.loads(report.read_text())
-    ]
-
-
-def _scenario(report: Path) -> str:
-    """Its folder is called `server-<scenario>-<when>`."""
-    return report.parent.name.removeprefix("server-").partition("-2026-")[0].partition("-20")[0]
-
-
-def _passed(checks: list[tuple[Check, str]]) -> list[Check]:
-    return [check for check, status in checks if status == "SUCCESS"]
+@pytest.mark.parametrize("version", suite.VERSIONS)
+@pytest.mark.parametrize("behind", ["used_child", "used_remote"])
+def test_the_suite_passes_as_well_where_its_calls_are_sent_as_use_tool(
+    places: Places, alone: dict[str, Report], node_program: str, tmp_path: Path, version: str, behind: str
+) -> None:
+    through = suite.run(node_program, getattr(places, behind), version, tmp_path / "through")
+    left_out = NEEDLESS | UNUSABLE
+    assert [check for check in through.failed() if check.id not in left_out] == [], through.messages
+    lost = Counter(alone[version].passed()) - Counter(through.passed())
+    assert [check for check in lost if check.id not in left_out] == []
 
 
 def _wait_until_open(port: int) -> None:
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + suite.PATIENCE
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), 1.0).close()

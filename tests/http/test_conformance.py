@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.real import node
+from tests.fidelity import suite
 
 from .conftest import ECHO
 from .served import Served
@@ -56,26 +53,8 @@ def open_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def test_the_conformance_suite_finds_no_fault(
     open_served: Served, node_program: str, tmp_path: Path, version: str, scenario: str
 ) -> None:
-    suite = node.package("@modelcontextprotocol/conformance", "dist", "index.js")
-    options = [
-        "--url",
-        open_served.url,
-        "--scenario",
-        scenario,
-        "--spec-version",
-        version,
-        "-o",
-        str(tmp_path),
-    ]
-    done = subprocess.run(
-        [node_program, suite, "server", *options], cwd=tmp_path, capture_output=True, text=True, timeout=90
-    )
-    reports = list(tmp_path.rglob("checks.json"))
-    assert reports, done.stdout + done.stderr
-    checks: list[dict[str, Any]] = [check for report in reports for check in json.loads(report.read_text())]
-    assert checks
-    assert [check for check in checks if check["id"] not in EXCLUDED and not _fine(check)] == []
-
-
-def _fine(check: dict[str, Any]) -> bool:
-    return check["status"] in ("SUCCESS", "INFO")
+    report = suite.run(node_program, open_served.url, version, tmp_path, scenario)
+    assert report.checks
+    fine = {"SUCCESS", "INFO"}
+    faults = [check for check, status in report.checks if status not in fine and check.id not in EXCLUDED]
+    assert faults == [], report.messages

@@ -99,6 +99,10 @@ class Server(ABC):
         """The era it was found to live in when it was last connected."""
         self.about = About()
         """What it said of itself when it was last connected."""
+        self._own: list[Raw] = []
+        """What the first connection listed."""
+        self.further: dict[bytes, list[Raw]] = {}
+        """What further ones did, by what was declared on them: a server may offer more to who can do more."""
         self.listed = False
         """Whether the tools were ever known; they are kept while the server is away."""
         self.failure: ConnectFailed | None = None
@@ -186,8 +190,8 @@ class Server(ABC):
         finally:
             self._finished()
 
-    async def refresh(self) -> None:
-        """See whether the listing still holds. Most servers tell by themselves when it does not."""
+    async def refresh(self, audience: Audience | None = None) -> None:
+        """See whether the listing still holds, for this client too. Most servers tell when it does not."""
         return
 
     async def find(self, name: str) -> Tool | None:
@@ -284,10 +288,19 @@ class Server(ABC):
         return
 
     def offer(self, definitions: list[Raw]) -> None:
-        """Take over a listing."""
-        self.found = self._wanted(definitions)
+        """Take over the listing of the first connection."""
+        self._own = definitions
+        more = [each for listing in self.further.values() for each in listing]
+        self.found = (
+            {**self._wanted(more), **self._wanted(definitions)} if more else self._wanted(definitions)
+        )
         self.listed = True
         self.sort_out()
+
+    def offer_further(self, declared: bytes, definitions: list[Raw]) -> None:
+        """Offer what a further connection lists, on which this was declared, beside what the first does."""
+        self.further[declared] = definitions
+        self.offer(self._own)
 
     def sort_out(self) -> None:
         """Offer what may be offered of what was found; again when `inspect` would say something else."""

@@ -19,6 +19,7 @@ from msgspec import Raw
 from ..config import FolderConfig
 from ..errors import RpcError, ToolError, ToolNotFound, Unanswered
 from ..names import ToolRef
+from ..protocol.audience import Audience
 from ..protocol.results import Result
 from ..protocol.session import Session
 from ..wire.messages import INTERNAL_ERROR, INVALID_PARAMS, encode
@@ -146,7 +147,7 @@ class FolderServer(SpawnedServer):
             tool["_meta"] = Raw(encode(theirs))
         return Raw(encode(tool))
 
-    async def refresh(self) -> None:
+    async def refresh(self, audience: Audience | None = None) -> None:
         """A file may have been saved this very moment; one that takes long to load is not waited for."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(REFRESH_TIME):

@@ -68,7 +68,10 @@ class Hearing:
         self._granted: list[str] = []
         """Tasks that the server has agreed to tell of."""
         self._session: Session | None = None
+        self._further: set[Session] = set()
+        """Of other connections to the server, each with a client's own state behind it."""
         self._standing: asyncio.Task[None] | None = None
+        self._tellings: set[asyncio.Task[None]] = set()
         self._acknowledged = asyncio.Event()
 
     @property
@@ -83,6 +86,16 @@ class Hearing:
             self._stand(session)
         elif self._watched:
             self._standing = asyncio.create_task(self._subscribe_again(session))
+
+    def join(self, session: Session) -> None:
+        """One more connection, with a legacy server: what is watched may change there as well."""
+        self._further.add(session)
+        if self._watched:
+            self._tell_further([session], list(self._watched), "resources/subscribe")
+
+    def leave(self, session: Session) -> None:
+        """It is gone."""
+        self._further.discard(session)
 
     def inherit(self, other: Hearing) -> None:
         """Go on watching what the server was watched for under its former configuration."""
@@ -147,6 +160,7 @@ class Hearing:
                 self._stand(self._session)
 
     async def _tell(self, uri: str, method: str) -> None:
+        self._tell_further(list(self._further), [uri], method)
         session = self._session
         if session is None:
             return  # it is told when it is connected
@@ -163,6 +177,18 @@ class Hearing:
             raise Unanswered(f"no answer to {method} within {ANSWER_TIME:g} s") from None
         except PeerClosed:
             raise Unanswered("the server went away") from None
+
+    def _tell_further(self, sessions: list[Session], uris: list[str], method: str) -> None:
+        async def tell() -> None:
+            for session in sessions:
+                for uri in uris:
+                    with contextlib.suppress(RpcError, Unanswered, PeerClosed):
+                        await session.ask(Asked(method, {"uri": Raw(encode(uri))}))
+
+        if sessions:
+            task = asyncio.create_task(tell())
+            self._tellings.add(task)
+            task.add_done_callback(self._tellings.discard)
 
     async def _subscribe_again(self, session: Session) -> None:
         for uri in list(self._watched):

@@ -70,7 +70,9 @@ class Links(Generic[L]):
             if takers:
                 # What a client left behind in a server, it should find there again.
                 home = audience.home if audience is not None else None
-                link = next((each for each in takers if each.traffic.last == home), takers[0])
+                link = next(
+                    (each for each in takers if each.traffic.modern or each.traffic.last == home), takers[0]
+                )
                 link.traffic.used = asyncio.get_running_loop().time()
                 return link
             idle = [link for link in self._more if not link.traffic.calls]

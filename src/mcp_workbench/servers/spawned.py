@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from msgspec import Raw
 
 from ..config import ServerConfig
-from ..errors import RpcError, Unanswered
+from ..errors import ConnectFailed, RpcError, Unanswered
 from ..protocol import revisions
 from ..protocol.audience import Audience
 from ..protocol.session import Asked, Era, IncompatibleServer, Session, open_session
@@ -218,6 +218,11 @@ class SpawnedServer(Server):
         finally:
             if link.session is None:
                 self._let_go(link)
+        session = link.session
+        if session is not None and not session.modern:
+            self.hearing.join(session)
+            if link.traffic.declared not in self.further:
+                await self._list_further(link, session)
         return link
 
     async def _send_away(self, link: Link) -> None:
@@ -229,6 +234,8 @@ class SpawnedServer(Server):
 
     def _let_go(self, link: Link) -> None:
         self._lives.pop(link.peer, None)
+        if link.session is not None:
+            self.hearing.leave(link.session)
         link.traffic.close()
         link.peer.close()
         if not link.process.exited.done():
@@ -407,6 +414,24 @@ class SpawnedServer(Server):
         if link.traffic.hears_of_roots and link.session is not None:
             link.peer.notify(b'"notifications/roots/list_changed"', EMPTY_OBJECT)
 
+    async def refresh(self, audience: Audience | None = None) -> None:
+        """A server may offer more to a client that can do more; its own connection tells."""
+        link = self._link
+        if link is None or link.traffic.modern or audience is None or not audience.declared:
+            return
+        if audience.declared not in (link.traffic.declared, *self.further):
+            with contextlib.suppress(Unanswered, RpcError, ConnectFailed):
+                await self._choose(audience)
+
+    async def _list_further(self, link: Link, session: Session) -> None:
+        """Offer what a further connection offers beside what the first does."""
+        try:
+            async with asyncio.timeout(self.config.limits.connect_timeout):
+                self.offer_further(link.traffic.declared, await self._list(session))
+        except (RpcError, PeerClosed, TimeoutError):
+            return
+        self._tell_soon()
+
     def _may_have_missed(self) -> None:
         self._tools_changed()
 
@@ -426,11 +451,14 @@ class SpawnedServer(Server):
             except (RpcError, PeerClosed, TimeoutError):
                 break  # the last listing stands; a dead server is listed anew when it is back
             self.offer(definitions)
-            if not self._telling:
-                self._telling = True
-                self._chore(self._tell())
+            self._tell_soon()
             await asyncio.sleep(RELIST_PAUSE)
         self._relisting = False
+
+    def _tell_soon(self) -> None:
+        if not self._telling:
+            self._telling = True
+            self._chore(self._tell())
 
     async def _tell(self) -> None:
         await asyncio.sleep(2 * RELIST_PAUSE)
@@ -456,12 +484,14 @@ class SpawnedServer(Server):
 
     def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
         link = self._lives.get(peer)
-        if link is None or link.traffic.heard(method, params) or link is not self._link:
+        if link is None or link.session is None or link.traffic.heard(method, params):
             return
         if method != TOOLS_CHANGED:
             self.hearing.hear(method, params)
-        elif link.session is not None:
+        elif link is self._link:
             self._tools_changed()
+        else:
+            self._chore(self._list_further(link, link.session))
 
     def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
         self.skipped += 1

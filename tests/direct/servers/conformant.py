@@ -1,6 +1,7 @@
 """A server with everything that the official conformance suite asks for, under the names that it asks by.
 
-On stdio, or over HTTP on the port that it is given. What asks the client back is in `questions`.
+On stdio, or over HTTP on the port that it is given; told `legacy` after that, as a server before 2026-07-28.
+What asks the client back is in `questions`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import sys
 from typing import Annotated, Any
 
+import uvicorn
 from mcp.server import ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer, RequestStateSecurity
 from mcp.server.mcpserver.prompts.base import Prompt, UserMessage
@@ -32,6 +34,8 @@ from mcp.types import (
 )
 from pydantic import Field
 from questions import add_questions, prompt, tool
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 SOUND = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA="
@@ -299,12 +303,26 @@ def equip() -> None:
     }
 
 
+def unaware(app: ASGIApp) -> ASGIApp:
+    """The same for clients up to 2025-11-25 alone; others are refused the way servers then did."""
+
+    async def door(scope: Scope, receive: Receive, send: Send) -> None:
+        refused = PlainTextResponse("Bad Request: Unsupported protocol version", 400)
+        modern = dict(scope.get("headers", [])).get(b"mcp-protocol-version") == b"2026-07-28"
+        await (refused if modern else app)(scope, receive, send)
+
+    return door
+
+
 if __name__ == "__main__":
     equip()
     add_questions(server)
     if len(sys.argv) > 1:
-        server.run(
-            transport="streamable-http", port=int(sys.argv[1]), event_store=Events(), retry_interval=100
-        )
+        app: ASGIApp = server.streamable_http_app(event_store=Events(), retry_interval=100)
+        if "legacy" in sys.argv[2:]:
+            app = unaware(app)
+        # The SDK alone brings h11, which trims what headers say, as it must; httptools, where it is
+        # installed as it is here, does not, and one check would fail.
+        uvicorn.run(app, port=int(sys.argv[1]), log_level="warning", http="h11")
     else:
         server.run(transport="stdio")

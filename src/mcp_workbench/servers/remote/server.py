@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw
 
 from ...config import RemoteConfig
-from ...errors import RpcError, Unanswered
+from ...errors import ConnectFailed, RpcError, Unanswered
 from ...protocol import revisions
 from ...protocol.audience import Audience
 from ...protocol.session import Asked, Era, IncompatibleServer, Session, open_session
@@ -171,7 +171,11 @@ class RemoteServer(Server):
         both = first is not None and first.modern and askable(audience)
         try:
             async with asyncio.timeout(self.config.limits.connect_timeout):
-                return await self._begin(audience, "legacy" if both else None)
+                link = await self._begin(audience, "legacy" if both else None)
+                if not link.traffic.modern and link.traffic.declared not in self.further:
+                    self.offer_further(link.traffic.declared, await self._list(link.session))
+                    self.on_change()
+                return link
         except TimeoutError:
             raise Unanswered("connection timeout") from None
         except (Unanswered, RpcError):
@@ -391,6 +395,15 @@ class RemoteServer(Server):
                 other.usable = False
                 self._links.remove(other)
                 break
+
+    async def refresh(self, audience: Audience | None = None) -> None:
+        """A server may offer more to a client that can do more; its own connection tells."""
+        link = self._link
+        if link is None or link.traffic.modern or audience is None or not audience.declared:
+            return
+        if audience.declared not in (link.traffic.declared, *self.further):
+            with contextlib.suppress(Unanswered, RpcError, ConnectFailed):
+                await self._links.choose(audience)
 
     def _may_have_missed(self) -> None:
         self._tools_changed()
