@@ -35,9 +35,7 @@ class Replay(Workbench):
         tape = Tape(self._recorded[config.name])
         return RecordedServer(config, self._changed, self._listings[config.name], tape)
 
-    def _log(
-        self, call: Call, began: float, cost: float, error: str | None, answer: tuple[Piece, ...]
-    ) -> None:
+    def log(self, call: Call, error: str | None, answer: tuple[Piece, ...]) -> None:
         """Nothing was done, and what is on record stays as it is."""
 
 
