@@ -139,6 +139,9 @@ class _Run(Pending):
                 return
         way, call = self._way, self.call
         server = self.begun.server
+        if server.marks and b'"workbench/' in bytes(result):
+            self._go_on(self._read_patiently(result))
+            return
         server.end(self.begun)
         try:
             outcome = Result(result, server.modern, read)
@@ -161,7 +164,8 @@ class _Run(Pending):
         return Result(await server.mend(self.begun, problem), server.modern)
 
     async def _read_patiently(self, result: Piece) -> Result:
-        return Result(result, self.begun.server.modern)
+        server = self.begun.server
+        return Result(server.unmarked(Raw(bytes(result)), self.call), server.modern)
 
     def cancel(self) -> None:
         """The client wants no answer any more, or we are about to end."""

@@ -51,6 +51,8 @@ class Begun(msgspec.Struct, eq=False):
     pending: Pending
     id: bytes = b""
     """That of the request; empty while it waits for a place."""
+    meta: Raw = Raw()
+    """What is said in place of the client's `_meta`, where it is not that."""
     since: float = 0.0
     """When it was sent, in the loop's time."""
 
@@ -77,6 +79,9 @@ def _unheard(server: Server, method: str, params: Raw) -> None:
 
 class Server(ABC):
     """`connect` and `call` may be used by any number of tasks at once."""
+
+    marks = False
+    """Whether its results may hold what is for us alone, and `unmarked` has to take it out."""
 
     def __init__(self, config: ServerConfig, on_change: Callable[[], None]) -> None:
         self.config = config
@@ -232,6 +237,10 @@ class Server(ABC):
         Raises ConnectFailed, Unanswered or RpcError.
         """
         raise NotImplementedError
+
+    def unmarked(self, raw: Raw, call: Call) -> Raw:
+        """A result without what is between the server and us alone."""
+        return raw
 
     def end(self, begun: Begun) -> None:
         """A call that was begun is over."""

@@ -23,7 +23,8 @@ from ..protocol.audience import Audience
 from ..protocol.results import Result
 from ..protocol.session import Session
 from ..wire.messages import INTERNAL_ERROR, INVALID_PARAMS, encode
-from ..wire.peer import Peer, PeerClosed, Pending, Request
+from ..wire.peer import Peer, PeerClosed, Pending, Request, TimedOut
+from .base import Begun
 from .call import Call
 from .environment import child_environment
 from .processes import Processes
@@ -84,6 +85,7 @@ _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 
 class FolderServer(SpawnedServer):
     config: FolderConfig
+    marks = True
 
     def __init__(
         self,
@@ -167,8 +169,34 @@ class FolderServer(SpawnedServer):
 
     # Calling
 
-    def begin(self, tool: Tool, call: Call, pending: Pending) -> None:
-        """Never at once: what the worker says of a call is looked into before anybody else sees it."""
+    def begin(self, tool: Tool, call: Call, pending: Pending) -> Begun | None:
+        checked = self._checked.get(tool.name)
+        if checked is None or checked.result is not None:
+            return None
+        if checked.arguments is not None and checked.arguments.problems(call.arguments):
+            return None
+        return super().begin(tool, call, pending)
+
+    def send(self, begun: Begun) -> None:
+        checked = self._checked.get(begun.tool.name)
+        version = checked.version if checked is not None else Raw(b"null")  # which the worker refuses
+        begun.meta = _call_meta(begun.call, version)
+        super().send(begun)
+        if begun.id:
+            self._under_way[begun.id] = begun.call
+
+    async def mend(self, begun: Begun, problem: RpcError | PeerClosed | TimedOut) -> Raw:
+        if isinstance(problem, RpcError) and problem.code == STALE:
+            await self._list_again()
+            return await self._call(begun.tool, begun.call)
+        return await super().mend(begun, problem)
+
+    def end(self, begun: Begun) -> None:
+        self._under_way.pop(begun.id, None)
+        super().end(begun)
+
+    def unmarked(self, raw: Raw, call: Call) -> Raw:
+        return self._without_trace(raw, call) if b'"workbench/' in bytes(raw) else raw
 
     async def _exchange(self, session: Session, tool: Tool, call: Call) -> Raw:
         for _ in range(MOST_TRIES):
@@ -205,7 +233,7 @@ class FolderServer(SpawnedServer):
             )
         finally:
             del self._under_way[id]
-        return self._without_trace(raw, call) if b'"workbench/' in bytes(raw) else raw
+        return self.unmarked(raw, call)
 
     def _warn_of_result(self, name: str, problems: list[str]) -> None:
         """Once for each way in which a tool does not keep what its outputSchema says."""

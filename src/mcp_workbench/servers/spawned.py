@@ -280,7 +280,8 @@ class SpawnedServer(Server):
             return
         begun.id = id = peer.next_id()
         begun.since = peer.heard
-        tail = session.call_tail(call.meta, id if pending.on_progress is not None else b"", call.audience)
+        token = id if pending.on_progress is not None else b""
+        tail = session.call_tail(begun.meta or call.meta, token, call.audience)
         line = (_CALL, id, _CALL_PARAMS, begun.tool.call_head, call.arguments, tail, b"}\n")
         peer.begin(id, pending, line, self._limit)
 
