@@ -1,14 +1,15 @@
 """FastMCP's BM25 search on the same sets, run by an interpreter that has FastMCP; prints one JSON object.
 
 Standard input: `{"sets": {name: {"tools", "queries", "texts"}}, "sizes": {size: {"tools", "queries"}},
-"texts": {name: [text]}}`. It also counts tokens, of its answers and of ours (`texts`), since
-the tokenizer is installed here.
+"rounds": number, "texts": {name: [text]}}`. It also counts tokens, of ours (`texts`) and of its answers as it
+sends them (without spaces) and as Python writes JSON (with spaces), since the tokenizer is installed here.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import sys
 import time
@@ -17,7 +18,7 @@ from typing import Any
 
 from fastmcp.server.transforms.search import BM25SearchTransform
 from fastmcp.server.transforms.search.base import serialize_tools_for_output_json
-from fastmcp.tools.base import Tool
+from fastmcp.tools.base import Tool, default_serializer
 
 
 def tool(each: dict[str, Any], name: str) -> Tool:
@@ -45,14 +46,14 @@ async def found(tools: list[dict[str, Any]], queries: list[str], texts: int) -> 
     build = time.process_time() - started
     results: list[list[int]] = []
     seconds: list[float] = []
-    answers: list[str] = []
+    answers: list[Any] = []
     for query in queries:
         started = time.process_time()
         hits = await transform._search(ours, query)
         seconds.append(time.process_time() - started)
         results.append([place[each.name] for each in hits])
         if len(answers) < texts:
-            answers.append(json.dumps(serialize_tools_for_output_json(list(hits)[:5]), ensure_ascii=False))
+            answers.append(serialize_tools_for_output_json(list(hits)[:5]))
     return {"build": build, "results": results, "seconds": seconds, "answers": answers}
 
 
@@ -72,17 +73,22 @@ def token_counter() -> Callable[[str], int]:
 
 
 async def main() -> None:
+    logging.disable(logging.WARNING)  # it has one for each tool whose name has a space
     asked = json.load(sys.stdin)
     tokens = token_counter()
     answer: dict[str, Any] = {"sets": {}, "sizes": {}, "tokens": {}}
     for name, each in asked["sets"].items():
         answer["sets"][name] = await found(each["tools"], each["queries"], each["texts"])
     for size, each in asked["sizes"].items():
-        answer["sizes"][size] = await found(each["tools"], each["queries"], 0)
-        del answer["sizes"][size]["results"]
+        runs = [await found(each["tools"], each["queries"], 0) for _ in range(asked["rounds"])]
+        answer["sizes"][size] = [{"build": run["build"], "seconds": run["seconds"]} for run in runs]
     for name, texts in asked["texts"].items():
-        theirs = [tokens(text) for text in answer["sets"][name].pop("answers")]
-        answer["tokens"][name] = {"ours": [tokens(text) for text in texts], "theirs": theirs}
+        theirs = answer["sets"][name].pop("answers")
+        answer["tokens"][name] = {
+            "ours": [tokens(text) for text in texts],
+            "sent": [tokens(default_serializer(each)) for each in theirs],
+            "spaced": [tokens(json.dumps(each, ensure_ascii=False)) for each in theirs],
+        }
     json.dump(answer, sys.stdout)
 
 

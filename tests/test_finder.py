@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mcp_workbench.search.extra import installed
 from tests.support.client import Client, text
 from tests.support.launch import Launcher, child, configuration, environment, toolbox, write_config
 
@@ -64,6 +66,28 @@ def test_what_was_open_once_is_found_by_a_later_workbench_and_can_be_used_at_onc
     finally:
         assert client.end() == 0
         assert client.left_behind() == []
+
+
+@pytest.mark.skipif(not installed(), reason="the extra is not installed")
+def test_with_the_extra_tools_are_found_by_meaning_once_they_were_read(workbench: Launcher) -> None:
+    client = started(workbench, TWO)
+    client.open("sky")
+    query = "do I need an umbrella tomorrow?"
+    deadline = time.monotonic() + 30
+    while not (said := find(client, query, limit=1)).startswith("sky/weather/forecast("):
+        assert said.startswith(("No tools found.", "sky/")), said
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_serving_imports_nothing_of_the_extra_before_it_is_asked() -> None:
+    code = (
+        "import sys\n"
+        "import mcp_workbench.stdio, mcp_workbench.finder\n"
+        "print(sys.modules.keys() & {'numpy', 'tokenizers', 'sqlite3', 'mcp_workbench.search'})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "set()", done.stderr
 
 
 def test_several_queries_are_answered_each_under_its_own_heading(workbench: Launcher) -> None:

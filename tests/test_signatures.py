@@ -215,8 +215,17 @@ def test_the_first_sentence_ends_where_a_reader_would_stop(description: str, sen
     assert first_sentence(description) == sentence
 
 
-def test_a_sentence_without_end_is_cut() -> None:
-    assert len(first_sentence("word " * 1000)) <= 120
+def test_a_sentence_without_end_is_cut_after_a_whole_word() -> None:
+    said = first_sentence("word " * 1000)
+    assert len(said) <= 80
+    assert said.endswith("word…")
+    assert len(first_sentence("字" * 1000)) == 80
+
+
+def test_of_a_long_sentence_whole_clauses_are_kept() -> None:
+    said = "Lists the movies that play in a city and cinema hall, filtered by date, language, and format."
+    assert first_sentence(said) == "Lists the movies that play in a city and cinema hall, filtered by date…"
+    assert first_sentence("First, " + "word " * 100).endswith("word…")
 
 
 KEYS = st.sampled_from(

@@ -24,6 +24,7 @@ from .workbench import Workbench
 
 if TYPE_CHECKING:
     from .search import Catalogue, Index, Place
+    from .search.semantic import SemanticIndex
 
 Key = tuple[str, str]
 
@@ -38,14 +39,22 @@ class _Known(NamedTuple):
     tools: Mapping[str, Tool] | None
 
 
+State = dict[str, tuple[Toolbox, dict[str, _Known]]]
+
+
 class Finder:
     """Searching and the catalogue are imported with the first question, and work in threads."""
 
     def __init__(self, workbench: Workbench, environ: Mapping[str, str] = os.environ) -> None:
+        self.failure: str | None = None
+        """Why something that should be remembered is not."""
         self._workbench = workbench
         self._environ = environ
         self._lock = asyncio.Lock()
         self._index: Index | None = None
+        self._by_meaning: SemanticIndex | None = None
+        """The same index, where the extra is installed."""
+        self._reading: asyncio.Task[None] | None = None
         self._catalogue: Catalogue | None = None
         self._known: dict[Key, _Known] = {}
         self._definitions: dict[Key, dict[ToolRef, Mapping[str, Any]]] = {}
@@ -68,6 +77,7 @@ class Finder:
         async with self._lock:
             text, refs = await asyncio.to_thread(self._search, state, queries, names, limit, detail)
         self._workbench.shown.update(refs)
+        self._read_soon()
         return text
 
     def remember_soon(self) -> None:
@@ -84,10 +94,34 @@ class Finder:
             self._chores.add(task)
             task.add_done_callback(self._chores.discard)
 
-    async def finish(self) -> None:
-        """Until everything is written that should be remembered."""
+    async def settle(self) -> bool:
+        """Until all is written that should be remembered, forgotten what is configured no more, and read what
+        can be read; whether there is anything that reads meaning."""
         if self._chores:
             await asyncio.wait(self._chores)
+        state = self._state()
+        async with self._lock:
+            await asyncio.to_thread(self._tidy, state)
+        self._read_soon()
+        if self._reading is not None:
+            await self._reading
+        return self._by_meaning is not None
+
+    def _read_soon(self) -> None:
+        """Until its meaning is read, a tool is found by its words."""
+        if self._by_meaning is not None and (self._reading is None or self._reading.done()):
+            self._reading = asyncio.create_task(self._read(self._by_meaning))
+
+    async def _read(self, index: SemanticIndex) -> None:
+        """A few at a time, and not under the lock: questions are answered meanwhile."""
+        while True:
+            async with self._lock:
+                tools = index.unread()
+            if not tools:
+                return
+            vectors = await asyncio.to_thread(index.read, tools)
+            async with self._lock:
+                await asyncio.to_thread(index.learn, tools, vectors)
 
     async def _remember(self, servers: dict[Key, Server]) -> None:
         found = {key: [tool.definition for tool in server.found.values()] for key, server in servers.items()}
@@ -100,10 +134,16 @@ class Finder:
         catalogue = self._open_catalogue()
         for key, server in servers.items():
             catalogue.put(self._place(key, server.config), [decode(each) for each in found[key]])
+            self.failure = catalogue.failure or self.failure
+
+    def _tidy(self, state: State) -> None:
+        self._follow(state)
+        places = [self._place(key, known.server.config) for key, known in _servers(state).items()]
+        self._open_catalogue().keep(self._workbench.config.path or "", places)
 
     def _search(
         self,
-        state: dict[str, tuple[Toolbox, dict[str, _Known]]],
+        state: State,
         queries: Sequence[str],
         names: set[str],
         limit: int,
@@ -117,15 +157,11 @@ class Finder:
         refs = [ref for refs in shown for ref in refs if ref.name]
         return answer(queries, shown, self._definition, detail), refs
 
-    def _follow(self, state: dict[str, tuple[Toolbox, dict[str, _Known]]]) -> Index:
+    def _follow(self, state: State) -> Index:
         """Bring the index up to date, server by server."""
-        from .search import Index
-
         if self._index is None:
-            self._index = Index()
-        current = {
-            (name, key): known for name, (_, servers) in state.items() for key, known in servers.items()
-        }
+            self._index = self._new_index()
+        current = _servers(state)
         for key in self._known.keys() - current.keys():
             self._put(key, [])
             del self._known[key]
@@ -137,6 +173,13 @@ class Finder:
         for name, (toolbox, servers) in state.items():
             self._put((name, ""), self._stand_in(toolbox, [(name, key) for key in servers]))
         return self._index
+
+    def _new_index(self) -> Index:
+        from .search import Index
+        from .search.extra import semantic_index
+
+        self._by_meaning = semantic_index(self._open_catalogue())
+        return Index() if self._by_meaning is None else self._by_meaning
 
     def _tools(self, key: Key, known: _Known) -> list[tuple[ToolRef, Mapping[str, Any]]]:
         tools = known.tools
@@ -178,7 +221,7 @@ class Finder:
         entry = {name: value for name, value in whole.items() if name not in _HIDDEN}
         return Place(self._workbench.config.path or "", *key, digest(entry))
 
-    def _state(self) -> dict[str, tuple[Toolbox, dict[str, _Known]]]:
+    def _state(self) -> State:
         """What there is now, for a thread that must not look at what changes."""
         return {
             name: (
@@ -190,6 +233,10 @@ class Finder:
             )
             for name, toolbox in self._workbench.toolboxes.items()
         }
+
+
+def _servers(state: State) -> dict[Key, _Known]:
+    return {(name, key): known for name, (_, servers) in state.items() for key, known in servers.items()}
 
 
 def _pattern(value: object) -> object:

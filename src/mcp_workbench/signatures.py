@@ -13,7 +13,8 @@ from .names import ToolRef
 LIMIT = 400
 """Characters of a parameter list: past it, detail is given up, innermost first."""
 
-_SENTENCE = 120
+_SENTENCE = 80
+"""Characters of a first sentence; of a longer one whole clauses are kept, or else whole words."""
 _NODES = 400
 _NESTING = 32
 _CONSTRAINTS = (
@@ -23,6 +24,7 @@ _CONSTRAINTS = (
 )  # fmt: skip
 _PLAIN = re.compile(r"[\w.$@-]+")
 _STOP = re.compile(r"[。！？]|(?<=[\w)\]\"'`”’*…])[.!?]+[\"'`)”’*]*(?=\s+[^\sa-z]|\s*$)")
+_CLAUSE = re.compile(r"[,;:](?=\s)|\s(?=[(–—-])|[，；：（]")
 _ABBREVIATION = re.compile(r"\b(?:e\.?g|i\.?e|etc|vs|cf|approx|incl|max|min|no|[a-z])\.$", re.IGNORECASE)
 _BREAK = re.compile(r"\n\s*(?:\n|[-*•]\s|\d+[.)]\s|#|```|Args?:|Parameters:|Returns:)")
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {
@@ -70,7 +72,7 @@ def full(ref: ToolRef, definition: Mapping[str, Any]) -> str:
 
 
 def first_sentence(description: str) -> str:
-    """In one line; a sentence without end is cut."""
+    """In one line; what is left of a long one ends in `…`."""
     text = description.strip()
     if stop := _BREAK.search(text):
         text = text[: stop.start()]
@@ -79,7 +81,7 @@ def first_sentence(description: str) -> str:
         if not _ABBREVIATION.search(text, 0, stop.end()):
             text = text[: stop.end()]
             break
-    return _cut(text, _SENTENCE)
+    return _shortened(text)
 
 
 def _description(definition: Mapping[str, Any]) -> str:
@@ -340,6 +342,15 @@ def _union(kinds: Iterator[str]) -> str:
 
 def _plain(name: str) -> str:
     return name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _shortened(sentence: str) -> str:
+    if len(sentence) <= _SENTENCE:
+        return sentence
+    kept = sentence[: _SENTENCE - 1]
+    ends = [stop.start() for stop in _CLAUSE.finditer(kept) if stop.start() >= _SENTENCE // 2]
+    kept = kept[: ends[-1]] if ends else kept.rpartition(" ")[0] or kept
+    return kept.rstrip(" ,;:(") + "…"
 
 
 def _cut(text: str, limit: int) -> str:

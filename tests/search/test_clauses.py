@@ -1,6 +1,6 @@
 import pytest
 
-from mcp_workbench.search.clauses import clauses
+from mcp_workbench.search.clauses import clauses, steps
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,13 @@ def test_a_request_is_parted_where_one_thing_ends(text: str, parts: list[str]) -
 
 def test_a_long_request_has_a_dozen_parts() -> None:
     assert len(clauses("Go on. " * 1000)) == 12
+
+
+def test_three_clauses_that_say_something_are_steps() -> None:
+    several = "Read the large file. Send the invoice by mail. Then deploy the new server."
+    assert steps(several) == [
+        "Read the large file.",
+        "Send the invoice by mail.",
+        "Then deploy the new server.",
+    ]
+    assert steps("Read the large file. Send the invoice by mail. Thanks!") == []

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from ..finder import Finder
-from .session import Session, Settled, chosen, complete_toolbox, named, progress_line
+from .session import Session, Settled, chosen, complete_toolbox, fail, named, progress_line
 from .table import print_json
+from .terminal import counted
 
 
 def index(
@@ -23,17 +24,21 @@ def index(
     used = chosen(config)
     names = named(used, toolbox)
 
-    async def remember() -> list[Settled]:
+    async def remember() -> tuple[list[Settled], Finder, bool]:
         async with Session(used) as session:
             outcomes = await session.open(names, progress_line)
             finder = Finder(session.workbench)
             finder.remember_soon()
-            await finder.finish()
-            return outcomes
+            return outcomes, finder, await finder.settle()
 
-    outcomes = asyncio.run(remember())
+    outcomes, finder, by_meaning = asyncio.run(remember())
+    if finder.failure is not None:
+        fail(f"The tools could not be remembered: {finder.failure}")
+    known = [each for each in outcomes if each.failure is None]
     if as_json:
-        print_json({"servers": [each.as_json() for each in outcomes]})
+        print_json({"servers": [each.as_json() for each in outcomes], "semantic": by_meaning})
     else:
-        typer.echo(f"{len(outcomes)} servers are known to find_tools now.")
-    raise typer.Exit(1 if any(each.failure for each in outcomes) else 0)
+        tools = counted(sum(each.tools for each in known), "tool")
+        how = "words and meaning" if by_meaning else "words"
+        typer.echo(f"find_tools knows {tools} of {counted(len(known), 'server')} now, by {how}.")
+    raise typer.Exit(1 if len(known) < len(outcomes) else 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import Annotated, Any
 
 import msgspec
@@ -14,6 +15,9 @@ from ..signatures import line
 from .session import Session, Settled, chosen, complete_toolbox, named, progress_line
 from .table import print_json
 from .terminal import plain
+
+_ADDRESS = ("toolbox", "server")
+"""What we add to a server's own definition."""
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
@@ -36,6 +40,8 @@ def tools(
     definitions, outcomes = asyncio.run(_look(used, names))
     if search is not None:
         definitions = _found(definitions, search, limit)
+        if not definitions:
+            typer.echo("No tools found. Try other words.", err=True)
     if as_json:
         print_json({"tools": definitions, "servers": [each.as_json() for each in outcomes]})
     else:
@@ -55,11 +61,16 @@ async def _look(config: Config, names: list[str]) -> tuple[list[dict[str, Any]],
 
 def _found(definitions: list[dict[str, Any]], words: str, limit: int) -> list[dict[str, Any]]:
     """As find_tools would have them."""
-    from ..search import Index
+    from ..search import Catalogue, Index
+    from ..search.extra import semantic_index
 
     by_ref = {_ref(each): each for each in definitions}
-    index = Index()
-    index.put(("", ""), list(by_ref.items()))
+    own = [(ref, {key: each[key] for key in each if key not in _ADDRESS}) for ref, each in by_ref.items()]
+    by_meaning = semantic_index(Catalogue(os.environ))
+    index = Index() if by_meaning is None else by_meaning
+    index.put(("", ""), own)
+    if by_meaning is not None:
+        by_meaning.read_all()
     return [by_ref[ref] for ref, _ in index.find(words, limit)]
 
 

