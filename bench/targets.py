@@ -29,6 +29,7 @@ WITHOUT_LOG = """
 import sys
 from mcp_workbench.journal import Journal
 Journal.write = lambda self, **line: None
+Journal.note = lambda self, args: None
 from mcp_workbench.__main__ import main
 sys.exit(main())
 """

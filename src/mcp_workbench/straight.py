@@ -142,7 +142,8 @@ class _Run(Pending):
         if server.marks and b'"workbench/' in bytes(result):
             self._go_on(self._read_patiently(result))
             return
-        server.end(self.begun)
+        if self.relay is not None:
+            self.relay.flush()
         try:
             outcome = Result(result, server.modern, read)
             error = outcome.error_text if read.is_error else None
@@ -151,9 +152,8 @@ class _Run(Pending):
             line = answer(self.id, *outcome.pieces(self.client.modern))
         except Exception as mistake:
             line = failure(self.id, way.connection.apology(mistake))
-        if self.relay is not None:
-            self.relay.flush()
         way.connection.ended_with(self.key, line)
+        server.end(self.begun)
 
     def failed(self, problem: RpcError | PeerClosed | TimedOut) -> None:
         # Even before `begun` is known, where the pipe breaks under the very first word.

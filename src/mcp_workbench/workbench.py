@@ -193,7 +193,10 @@ class Workbench:
         if server is None or tool is None or server.config.pinned:
             return None
         _begin(call)
-        return server.begin(tool, call, pending)
+        begun = server.begin(tool, call, pending)
+        if begun is not None:
+            call.note = self.journal.note(bytes(call.arguments))  # while the server works
+        return begun
 
     def roots_changed(self, home: object) -> None:
         """A client's roots are no longer what they were."""
@@ -312,6 +315,7 @@ class Workbench:
             server=ref.server,
             principal=call.principal,
             answer=answer,
+            note=call.note,
         )
         if self.config.log.record and (toolbox := self.toolboxes.get(ref.toolbox)):
             self._record(toolbox)

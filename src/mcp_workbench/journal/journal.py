@@ -69,6 +69,13 @@ class Journal:
 
             self._recording = Recording(self.path, self._secrets, self._redact)
 
+    def note(self, args: bytes) -> tuple[str, object] | None:
+        """Arguments as a line will show them, for `write`: that can be done while their call is under way."""
+        try:
+            return self._arguments.json(args), self._arguments
+        except Exception:
+            return None  # `write` will find out why
+
     def write(
         self,
         *,
@@ -87,17 +94,21 @@ class Journal:
         server: str,
         principal: str | None,
         answer: Sequence[Raw | bytes] = (),
+        note: tuple[str, object] | None = None,
     ) -> None:
         """`ts` is seconds since 1970, `cost` seconds, `args` a JSON object as it was received.
+
+        A `note` of the arguments holds as long as no other secrets have become known since.
 
         `answer` is the member of an Exchange that came of the call, in pieces: `"result":` and the result.
         """
         result_file = self._recorded(id, args, answer) if self._recording is not None and answer else None
         try:
+            shown = note[0] if note and note[1] is self._arguments else self._arguments.json(args)
             seconds, milliseconds = divmod(int(ts * 1000), 1000)
             line = (
                 f'{{"ts":"{_stamp(seconds)}.{milliseconds:03d}Z","tool":{self._name(tool)}'
-                f',"caller":{self._text(caller)},"args":{self._arguments.json(args)}'
+                f',"caller":{self._text(caller)},"args":{shown}'
                 f',"stat":"{"success" if error is None else "error"}","cost":{_milliseconds(cost)}'
             )
             if error is not None:

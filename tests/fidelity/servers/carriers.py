@@ -243,8 +243,9 @@ class Stream(Carrier):
             self._handler.send_response(200)
             self._handler.send_header("Content-Type", "text/event-stream")
             self._handler.send_header("Transfer-Encoding", "chunked")
-            self._handler.send_header("Connection", "close")  # as `abandon` does, or it may be used again
+            self._handler.send_header("Connection", "close")  # as `abandon` will, or it may be used again
             self._handler.end_headers()
+            self._handler.close_connection = False  # not yet
 
     def send(self, message: Json) -> None:
         with self._writing:
