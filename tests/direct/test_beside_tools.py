@@ -16,13 +16,12 @@ import pytest
 from tests.http.conftest import Serve, serve
 from tests.http.served import Served, Session
 from tests.real import node
-from tests.real.conftest import node_program, pytest_collection_finish
 from tests.support.client import invocation
 from tests.support.launch import Launcher, configuration, toolbox
 
 from .clients import Asker, OnHttp, OnStdio
 
-__all__ = ["node_program", "pytest_collection_finish", "serve"]
+__all__ = ["serve"]
 
 pytestmark = pytest.mark.node
 

@@ -20,10 +20,7 @@ from tests.fidelity import suite
 from tests.fidelity.shim import Shim
 from tests.fidelity.suite import Report
 from tests.http.served import Served
-from tests.real.conftest import node_program, pytest_collection_finish
 from tests.support.launch import configuration, toolbox
-
-__all__ = ["node_program", "pytest_collection_finish"]
 
 pytestmark = pytest.mark.node
 

@@ -7,11 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 # Node's packages are installed the same way for whatever needs them.
-from tests.real.conftest import node_program, pytest_collection_finish
-
 from .places import Stage
-
-__all__ = ["node_program", "pytest_collection_finish"]
 
 
 @pytest.fixture(scope="package")

@@ -10,12 +10,9 @@ from typing import Any
 import pytest
 
 # Node's packages are installed the same way for whatever needs them.
-from tests.real.conftest import node_program, pytest_collection_finish
 from tests.support.launch import child, configuration, toolbox
 
 from .served import Served
-
-__all__ = ["node_program", "pytest_collection_finish"]
 
 ECHO = configuration(dev=toolbox(echo=child("echo")))
 

