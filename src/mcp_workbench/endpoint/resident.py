@@ -21,14 +21,6 @@ class Resident(Audience):
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
 
-    @property
-    def key(self) -> object:
-        return self
-
-    @property
-    def home(self) -> object:
-        return self
-
     async def ask(self, method: str, params: Raw) -> Raw:
         try:
             return await self._peer.request(encode(method), params or EMPTY_OBJECT)

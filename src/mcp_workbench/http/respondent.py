@@ -26,14 +26,6 @@ class Respondent(Audience):
         self._ids = itertools.count(1)
         self._asked: dict[bytes, asyncio.Future[Raw]] = {}
 
-    @property
-    def key(self) -> object:
-        return self
-
-    @property
-    def home(self) -> object:
-        return self
-
     async def ask(self, method: str, params: Raw) -> Raw:
         return await self.ask_through(self._own.put, method, params)
 

@@ -52,17 +52,17 @@ class Audience(ABC):
     """From which on it wants to hear log messages, where it has said so."""
 
     @property
-    @abstractmethod
     def key(self) -> object:
         """Calls of the same key are one client's: asked in any of them, that client is asked."""
+        return self
 
     @property
-    @abstractmethod
     def home(self) -> object:
         """Whom the calls of the same client have in common, as far as that can be known.
 
         An Audience, where the client outlasts its calls.
         """
+        return self
 
     @abstractmethod
     async def ask(self, method: str, params: Raw) -> Raw:

@@ -58,10 +58,6 @@ class HeldCall(Audience):
         self._answer.add_done_callback(self._ended)
 
     @property
-    def key(self) -> object:
-        return self
-
-    @property
     def home(self) -> object:
         return self._home
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+import contextlib
+from collections.abc import Awaitable, Callable, Container, Iterator
 from typing import Generic, Protocol, TypeVar
 
+from ..errors import RpcError, Unanswered
 from ..protocol.audience import Audience
 from ..protocol.session import Asked
 from .call import Call
@@ -78,13 +80,30 @@ class Links(Generic[L]):
             idle = [link for link in self._more if not link.traffic.calls]
             if self._most == 1 and not first.traffic.calls:
                 await self._reopen(audience)
-            elif 1 + len(self._more) + self._opening + len(self._farewells) < self._most:
+            elif self._has_room:
                 if (added := await self._add(audience)) is not None:
                     return added
             elif idle and not self._farewells:
                 self._send_away(min(idle, key=lambda link: link.traffic.used))
             else:
                 await self._until_free(first)
+
+    async def meet(self, audience: Audience | None, listed: Container[bytes]) -> None:
+        """Have one for a client whose like was never listed, if there is room: nobody is waited for.
+
+        A server may offer more to a client that can do more. What cannot be opened, calls will tell of.
+        """
+        first = self._first()
+        if first is None or first.traffic.modern or audience is None or not audience.declared:
+            return
+        known = audience.declared == first.traffic.declared or audience.declared in listed
+        if not known and self._has_room:
+            with contextlib.suppress(Unanswered, RpcError):
+                await self._add(audience)
+
+    @property
+    def _has_room(self) -> bool:
+        return 1 + len(self._more) + self._opening + len(self._farewells) < self._most
 
     def needed(self, traffic: Traffic, errand: Call | Asked) -> bool:
         """Whether the first connection, whose traffic this is, should not carry it."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from msgspec import Raw
 
 from ..config import ServerConfig
-from ..errors import ConnectFailed, RpcError, Unanswered
+from ..errors import RpcError, Unanswered
 from ..protocol import revisions
 from ..protocol.audience import Audience
 from ..protocol.session import Asked, Era, IncompatibleServer, Session, open_session
@@ -416,13 +416,7 @@ class SpawnedServer(Server):
             link.peer.notify(b'"notifications/roots/list_changed"', EMPTY_OBJECT)
 
     async def refresh(self, audience: Audience | None = None) -> None:
-        """A server may offer more to a client that can do more; its own connection tells."""
-        link = self._link
-        if link is None or link.traffic.modern or audience is None or not audience.declared:
-            return
-        if audience.declared not in (link.traffic.declared, *self.further):
-            with contextlib.suppress(Unanswered, RpcError, ConnectFailed):
-                await self._choose(audience)
+        await self._links.meet(audience, self.further)
 
     async def _list_further(self, link: Link, session: Session) -> None:
         """Offer what a further connection offers beside what the first does."""

@@ -34,10 +34,6 @@ class Visitor(Audience):
         self._notify = notify
 
     @property
-    def key(self) -> object:
-        return self
-
-    @property
     def home(self) -> object:
         """Nothing tells two of them apart but who they said they are."""
         return self._principal or ""

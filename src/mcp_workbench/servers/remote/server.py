@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw
 
 from ...config import RemoteConfig
-from ...errors import ConnectFailed, RpcError, Unanswered
+from ...errors import RpcError, Unanswered
 from ...protocol import revisions
 from ...protocol.audience import Audience
 from ...protocol.session import Asked, Era, IncompatibleServer, Session, open_session
@@ -397,13 +397,7 @@ class RemoteServer(Server):
                 break
 
     async def refresh(self, audience: Audience | None = None) -> None:
-        """A server may offer more to a client that can do more; its own connection tells."""
-        link = self._link
-        if link is None or link.traffic.modern or audience is None or not audience.declared:
-            return
-        if audience.declared not in (link.traffic.declared, *self.further):
-            with contextlib.suppress(Unanswered, RpcError, ConnectFailed):
-                await self._links.choose(audience)
+        await self._links.meet(audience, self.further)
 
     def _may_have_missed(self) -> None:
         self._tools_changed()
