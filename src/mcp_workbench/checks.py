@@ -32,16 +32,10 @@ class _OpenArguments(msgspec.Struct, forbid_unknown_fields=True):
     detail: Literal["json", "signature"] | UnsetType = UNSET
 
 
-class _ToolPart(msgspec.Struct, forbid_unknown_fields=True):
-    toolbox: str
-    server: str
-    name: str
-
-
 class UseArguments(msgspec.Struct, forbid_unknown_fields=True):
     """What `use_tool` takes, if its names are no blanks."""
 
-    tool: _ToolPart
+    tool: ToolRef
     arguments: Raw = Raw(EMPTY_OBJECT)
 
 
@@ -120,7 +114,7 @@ def check_use(arguments: Raw) -> tuple[ToolRef, Raw]:
     if fields is not None and is_object(fields.arguments):
         tool = fields.tool
         if tool.toolbox.strip() and tool.server.strip() and tool.name.strip():
-            return ToolRef(tool.toolbox, tool.server, tool.name), fields.arguments
+            return tool, fields.arguments
     if problems := _use_problems(arguments):
         raise InvalidInvocation(problems)
     # Lone surrogates again.
@@ -128,8 +122,8 @@ def check_use(arguments: Raw) -> tuple[ToolRef, Raw]:
     return ToolRef(**decode(parts["tool"])), Raw(parts.get("arguments", EMPTY_OBJECT))
 
 
-def is_object(value: Raw) -> bool:
-    return bytes(memoryview(value)[:1]) == b"{"
+def is_object(value: Raw | bytes) -> bool:
+    return (bytes(memoryview(value)[:1]) if isinstance(value, Raw) else value).startswith(b"{")
 
 
 def _open_problems(arguments: Raw, toolboxes: Iterable[str]) -> list[str]:

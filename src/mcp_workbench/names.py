@@ -11,7 +11,7 @@ Scope: TypeAlias = frozenset[str] | None
 """The toolboxes that a caller may know of; None for all of them."""
 
 
-class ToolRef(msgspec.Struct, frozen=True):
+class ToolRef(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where a tool is: never a joined string on the wire."""
 
     toolbox: str

@@ -66,7 +66,7 @@ class Batch:
 
     def send_if_whole(self) -> None:
         if self._answers and not self.missing:
-            self._peer.send(b"[" + b",".join(self._answers) + b"]\n")
+            self._peer.send((b"[", b",".join(self._answers), b"]\n"))
 
 
 def _line(pieces: tuple[Piece, ...]) -> bytes:
@@ -95,7 +95,7 @@ class Connection:
     def go_on(self, greeting: Greeting) -> None:
         """From where the greeting got to, before anything is read."""
         if greeting.unsent:
-            self.peer.send(greeting.unsent)
+            self.peer.send((greeting.unsent,))
         if greeting.answered:
             # Received like any other, for what else comes of it; but its answer is out already.
             self.peer.receive(messages.read(greeting.answered), lambda *answer: None)
@@ -162,7 +162,7 @@ class Connection:
     def ended_with(self, key: bytes, line: tuple[Piece, ...]) -> None:
         """It has ended, with this line for the client."""
         if line:
-            self.peer.send(*line)
+            self.peer.send(line)
         del self._running[key]
         if self._rest is not None and not (self._running or self._rest.done()):
             self._rest.set_result(None)
@@ -224,7 +224,7 @@ class Connection:
     def _refuse(self, problem: ValueError) -> None:
         self._junk += 1
         id = problem.id if isinstance(problem, messages.TooDeep) and problem.id else NULL
-        self.peer.send(*messages.failure(id, _refusal(problem)))
+        self.peer.send(messages.failure(id, _refusal(problem)))
         if self._junk & (self._junk - 1) == 0:  # the 1st, 2nd, 4th, 8th …: noticed, not flooded
             warn(f"{self._junk} unreadable line(s) from the client so far; the last: {problem}")
 
@@ -238,7 +238,7 @@ class Connection:
             self.give_up()
             await self._at_rest(None)
         for subscription in self._subscriptions.values():
-            self.peer.send(*subscription.result())
+            self.peer.send(subscription.result())
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.peer.drain(), 1.0)
 

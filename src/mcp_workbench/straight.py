@@ -18,7 +18,6 @@ from .checks import UseArguments, is_object
 from .endpoint.meta import MetaEndpoint
 from .endpoint.question import Client, read_meta
 from .errors import RpcError, ToolError
-from .names import ToolRef
 from .progress import ProgressRelay
 from .protocol.audience import Audience
 from .protocol.results import Head, Result, decode_head
@@ -26,8 +25,8 @@ from .protocol.tasks import understands
 from .servers.base import Begun
 from .servers.call import Call
 from .wire.lines import Line, Piece
-from .wire.messages import ID_STARTS, answer, check_utf8, failure
-from .wire.peer import Peer, PeerClosed, Pending, TimedOut
+from .wire.messages import COPIED, ID_STARTS, SMALL_ANSWER, answer, check_utf8, failure
+from .wire.peer import Peer, PeerClosed, TimedOut
 
 
 class Connection(Protocol):
@@ -86,49 +85,60 @@ class StraightWay:
         except (ValueError, RecursionError, RpcError):
             return False
         id = bytes(request.id)
-        tool, arguments = params.arguments.tool, params.arguments.arguments
+        arguments: Raw | bytes = params.arguments.arguments
+        if len(arguments) < COPIED:
+            arguments = bytes(arguments)
         if id[0] not in ID_STARTS or not is_object(arguments):
             return False
+        connection, modern = self.connection, client.modern
         call = Call(
-            ref=ToolRef(tool.toolbox, tool.server, tool.name),
+            ref=params.arguments.tool,
             arguments=arguments,
             caller=client.name,
             meta=params.meta,
             principal=client.principal,
             scope=client.scope,
-            audience=None if client.modern else self.connection.audience,
+            audience=None if modern else connection.audience,
         )
-        run = _Run(self, id, client, call)
-        if token:
-            run.relay = ProgressRelay(token, self.connection.peer.notify)
-            run.on_progress = run.relay.tell
-        begun = self.workbench.begin(call, run)
-        if begun is None:
+        found = self.workbench.straight(call)
+        if found is None:
             return False
-        run.begun = begun
-        run.key = self.connection.began(id, run)
+        server, tool, link = found
+        run = _Run(
+            server=server,
+            tool=tool,
+            link=link,
+            call=call,
+            way=self,
+            client=client,
+            modern=modern,
+            asked=id,
+        )
+        if token:
+            run.relay = ProgressRelay(token, connection.peer.notify)
+            run.on_progress = run.relay.tell
+        if not self.workbench.begin(run):
+            return False
+        run.key = connection.began(id, run)
         return True
 
 
-class _Run(Pending):
+class _Run(Begun, kw_only=True):
     """One call that went straight, from then on to its answer."""
 
-    __slots__ = ("_task", "_way", "begun", "call", "client", "id", "key", "relay")
-    begun: Begun
-    key: bytes
+    way: StraightWay
+    client: Client
+    modern: bool
+    """Whether that is how the client speaks."""
+    asked: bytes
+    """The id of the client's request."""
+    key: bytes = b""
     """What the connection knows it by."""
+    relay: ProgressRelay | None = None
+    task: asyncio.Task[None] | None = None
+    """Set where it could not go straight to its end."""
 
-    def __init__(self, way: StraightWay, id: bytes, client: Client, call: Call) -> None:
-        super().__init__()
-        self._way = way
-        self._task: asyncio.Task[None] | None = None
-        self.id = id
-        self.client = client
-        self.call = call
-        self.relay: ProgressRelay | None = None
-
-    def read(self, result: Piece) -> Head:
-        return decode_head(result)
+    read = staticmethod(decode_head)
 
     def replied(self, result: Piece, read: Head | None) -> None:
         if read is None:
@@ -137,66 +147,68 @@ class _Run(Pending):
             except (ValueError, RecursionError):
                 self._go_on(self._read_patiently(result))
                 return
-        way, call = self._way, self.call
-        server = self.begun.server
+        way, call, server = self.way, self.call, self.server
         if server.marks and b'"workbench/' in bytes(result):
             self._go_on(self._read_patiently(result))
             return
         if self.relay is not None:
             self.relay.flush()
         try:
-            outcome = Result(result, server.modern, read)
-            error = outcome.error_text if read.is_error else None
+            error: str | None = None
+            if self.modern or read.is_error or read.structured or isinstance(result, Raw):
+                outcome = Result(result, server.modern, read)
+                error = outcome.error_text
+                line = answer(self.asked, *outcome.pieces(self.modern))
+            else:  # it is small and goes out as it came
+                line = (SMALL_ANSWER % (self.asked, result),)
             way.workbench.log(call, error, (b'"result":', result))
-            way.endpoint.used(call.ref, outcome, self.client)
-            line = answer(self.id, *outcome.pieces(self.client.modern))
+            way.endpoint.used(call.ref, result, call.principal)
         except Exception as mistake:
-            line = failure(self.id, way.connection.apology(mistake))
+            line = failure(self.asked, way.connection.apology(mistake))
         way.connection.ended_with(self.key, line)
-        server.end(self.begun)
+        server.end(self)
 
     def failed(self, problem: RpcError | PeerClosed | TimedOut) -> None:
-        # Even before `begun` is known, where the pipe breaks under the very first word.
         self._go_on(self._mended(problem))
 
     async def _mended(self, problem: RpcError | PeerClosed | TimedOut) -> Result:
-        server = self.begun.server
-        return Result(await server.mend(self.begun, problem), server.modern)
+        server = self.server
+        return Result(await server.mend(self, problem), server.modern)
 
     async def _read_patiently(self, result: Piece) -> Result:
-        server = self.begun.server
+        server = self.server
         return Result(server.unmarked(Raw(bytes(result)), self.call), server.modern)
 
     def cancel(self) -> None:
         """The client wants no answer any more, or we are about to end."""
-        if self._task is not None:
-            self._task.cancel()
+        if self.task is not None:
+            self.task.cancel()
             return
-        self.begun.cancel()
-        self.begun.server.end(self.begun)
-        self._way.workbench.log(self.call, "cancelled", ())
-        self._way.connection.ended_with(self.key, ())
+        self.forgo()
+        self.server.end(self)
+        self.way.workbench.log(self.call, "cancelled", ())
+        self.way.connection.ended_with(self.key, ())
 
     def _go_on(self, work: Coroutine[Any, Any, Result]) -> None:
         """On the way that fits everything, from where it got to."""
-        self._task = asyncio.create_task(self._see_through(work))
+        self.task = asyncio.create_task(self._see_through(work))
 
     async def _see_through(self, work: Coroutine[Any, Any, Result]) -> None:
-        way = self._way
+        way = self.way
         line: tuple[Piece, ...] = ()
         try:
             try:
                 result = await way.workbench.see_through(self.call, work)
-                way.endpoint.used(self.call.ref, result, self.client)
+                way.endpoint.used(self.call.ref, result.raw, self.call.principal)
             except ToolError as error:
                 result = way.endpoint.explained(error, self.client)
-            line = answer(self.id, *result.pieces(self.client.modern))
+            line = answer(self.asked, *result.pieces(self.modern))
         except RpcError as error:
-            line = failure(self.id, error)
+            line = failure(self.asked, error)
         except Exception as error:
-            line = failure(self.id, way.connection.apology(error))
+            line = failure(self.asked, way.connection.apology(error))
         finally:
-            self.begun.server.end(self.begun)
+            self.server.end(self)
             if self.relay is not None:
                 self.relay.flush()
             way.connection.ended_with(self.key, line)

@@ -35,13 +35,13 @@ from .servers.call import Call
 from .servers.child import ChildServer
 from .servers.eras import Eras
 from .servers.folder import FolderServer, InnerCall
+from .servers.link import Link
 from .servers.processes import Processes
 from .servers.remote.server import RemoteServer
 from .servers.tool import Tool, unlisted_tool
 from .toolbox import Toolbox
 from .wire.lines import Piece
 from .wire.messages import NULL, encode, error_object
-from .wire.peer import Pending
 
 MOST_CALLS_DEEP = 16
 """A longer chain of calls of calls is taken for a loop."""
@@ -137,7 +137,9 @@ class Workbench:
         tool = server.tools.get(ref.name)
         if tool is None and (server.connected or server.asleep):
             tool = await self._look_up(server, call)
-        _begin(call)
+        call.began = now = time.time_ns()
+        call.id = new_id(now)
+        call.clock = time.perf_counter()
         result = await self.see_through(call, self._make(call, server, tool))
         audience = call.audience
         if server.modern and audience is not None and not (audience.modern or call.again):
@@ -180,23 +182,35 @@ class Workbench:
             if call.id:
                 self.log(call, error, pieces)
 
-    def begin(self, call: Call, pending: Pending) -> Begun | None:
-        """The same call where nothing has to be waited for but its answer, which `pending` gets.
-
-        None where something has to be: then nothing was done, and `call` is the way. Whoever begins a call
-        logs what becomes of it.
-        """
+    def straight(self, call: Call) -> tuple[Server, Tool, Link] | None:
+        """Where this call goes, if nothing has to be waited for but its answer; else `call` is the way."""
         ref = call.ref
-        toolbox = self.seen(call.scope).get(ref.toolbox)
-        server = toolbox.servers.get(ref.server) if toolbox is not None and toolbox.opened else None
-        tool = server.tools.get(ref.name) if server is not None else None
-        if server is None or tool is None or server.config.pinned:
+        toolboxes = self.toolboxes if call.scope is None else self.seen(call.scope)
+        toolbox = toolboxes.get(ref.toolbox)
+        if toolbox is None or not toolbox.opened:
             return None
-        _begin(call)
-        begun = server.begin(tool, call, pending)
-        if begun is not None:
-            call.note = self.journal.note(bytes(call.arguments))  # while the server works
-        return begun
+        server = toolbox.servers.get(ref.server)
+        if server is None or server.config.pinned:
+            return None
+        tool = server.tools.get(ref.name)
+        if tool is None:
+            return None
+        link = server.straight(tool, call)
+        return (server, tool, link) if link is not None else None
+
+    def begin(self, begun: Begun) -> bool:
+        """Make a call that can go straight. Where it cannot after all, nothing was done.
+
+        Whoever begins a call logs what becomes of it.
+        """
+        call = begun.call
+        call.began = now = time.time_ns()
+        call.id = new_id(now)
+        call.clock = time.perf_counter()
+        if not begun.server.begin(begun):
+            return False
+        call.note = self.journal.note(call.arguments)  # while the server works
+        return True
 
     def roots_changed(self, home: object) -> None:
         """A client's roots are no longer what they were."""
@@ -295,29 +309,10 @@ class Workbench:
 
     def log(self, call: Call, error: str | None, answer: tuple[Piece, ...]) -> None:
         """The one line of a call that has ended; `answer` is for its record."""
-        cost = time.perf_counter() - call.clock
         self.calls += 1
         self.errors += error is not None
-        ref, parent = call.ref, call.parent
-        self.journal.write(
-            ts=call.began,
-            tool=ref.name,
-            caller=call.caller,
-            args=bytes(call.arguments),
-            error=error,
-            trace=call.trace,
-            cost=cost,
-            tid=call.tid,
-            id=call.id,
-            parent=parent.id if parent is not None else None,
-            root=call.id if parent is None else call.root.id,
-            toolbox=ref.toolbox,
-            server=ref.server,
-            principal=call.principal,
-            answer=answer,
-            note=call.note,
-        )
-        if self.config.log.record and (toolbox := self.toolboxes.get(ref.toolbox)):
+        self.journal.write(call, (time.perf_counter() - call.clock) * 1000, error, answer)
+        if self.config.log.record and (toolbox := self.toolboxes.get(call.ref.toolbox)):
             self._record(toolbox)
 
     def _record(self, toolbox: Toolbox) -> None:
@@ -432,8 +427,3 @@ class Workbench:
             secrets=self.config.secrets | self._found_secrets,
             record=log.record,
         )
-
-
-def _begin(call: Call) -> None:
-    call.id = new_id()
-    call.began, call.clock = time.time(), time.perf_counter()

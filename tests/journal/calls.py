@@ -1,10 +1,13 @@
 """Calls to log, and the lines that became of them."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from mcp_workbench.journal import Journal, new_id
+from mcp_workbench.names import ToolRef
+from mcp_workbench.servers.call import Call
 
 ROOMY = {"max_size": 100_000_000, "keep": 5, "value_limit": 16384}
 
@@ -13,27 +16,41 @@ def journal(path: Path, **options: Any) -> Journal:
     return Journal(str(path), **{**ROOMY, "redact": (), "secrets": (), **options})
 
 
-def write(journal: Journal, **fields: Any) -> str:
+def write(
+    journal: Journal,
+    *,
+    ts: float = 1742005780.1234,
+    tool: str = "docker_tool",
+    toolbox: str = "dev",
+    server: str = "docker",
+    caller: str = "claude-code",
+    args: bytes = b'{"image":"nginx"}',
+    cost: float = 0.158,
+    id: str = "",
+    parent: str | None = None,
+    root: str = "",
+    error: str | None = None,
+    answer: Sequence[bytes] = (),
+    **more: Any,
+) -> str:
     """Log a call that is as given, and otherwise plain; returns its id."""
-    id = fields.pop("id", None) or new_id()
-    call: dict[str, Any] = {
-        "ts": 1742005780.1234,
-        "tool": "docker_tool",
-        "caller": "claude-code",
-        "args": b'{"image":"nginx"}',
-        "error": None,
-        "trace": None,
-        "cost": 0.158,
-        "tid": None,
-        "id": id,
-        "parent": None,
-        "root": id,
-        "toolbox": "dev",
-        "server": "docker",
-        "principal": None,
-    }
-    journal.write(**{**call, **fields})
-    return id
+    call = Call(
+        ref=ToolRef(toolbox, server, tool),
+        caller=caller,
+        arguments=args,
+        id=id or new_id(),
+        began=int(ts * 1_000_000_000),
+        parent=_above(parent, root) if parent is not None else None,
+        **more,
+    )
+    journal.write(call, cost * 1000, error, answer)
+    return call.id
+
+
+def _above(id: str, root: str) -> Call:
+    """The call that made another one, with what is above it."""
+    nothing = {"ref": ToolRef("dev", "docker", "outer"), "arguments": b"{}", "caller": "claude-code"}
+    return Call(id=id, parent=None if root in ("", id) else Call(id=root, **nothing), **nothing)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from mcp_workbench.journal.file import LogFile
 from mcp_workbench.journal.log import Log
 from mcp_workbench.journal.query import Query
+from mcp_workbench.wire.turn import turn
 
 from .calls import journal, lines, write
 
@@ -85,6 +86,71 @@ def test_a_deleted_log_is_made_again(tmp_path: Path):
     time.sleep(0.01)
     file.append(b"2\n")
     assert path.read_bytes() == b"2\n"
+
+
+def test_the_lines_of_a_turn_are_in_the_file_at_its_end_and_before_anything_is_sent(tmp_path: Path):
+    path = tmp_path / "ToolBox.log"
+    log = journal(path)
+    ids, seen = [write(log)], list[int]()
+    turn.lasts = True
+    turn.send_then(lambda: seen.append(len(lines(path))))
+    ids += [write(log) for _ in range(3)]
+    seen.append(len(lines(path)))
+    turn.end()
+    ids.append(write(log))
+    assert seen == [1, 4]
+    assert [line["id"] for line in lines(path)] == ids
+
+
+def test_what_is_sent_before_a_turn_ends_has_its_lines_in_the_file_too(tmp_path: Path):
+    path = tmp_path / "ToolBox.log"
+    log = journal(path)
+    turn.lasts = True
+    ids = [write(log) for _ in range(2)]
+    turn.record()
+    assert [line["id"] for line in lines(path)] == ids
+    ids.append(write(log))
+    turn.end()
+    assert [line["id"] for line in lines(path)] == ids
+
+
+def test_lines_of_a_turn_that_would_overfill_the_log_are_rotated_like_others(tmp_path: Path):
+    path = tmp_path / "ToolBox.log"
+    log = journal(path, max_size=1000, keep=50)
+    turn.lasts = True
+    ids = [write(log) for _ in range(50)]
+    turn.end()
+    assert all(file.stat().st_size <= 1000 for file in tmp_path.iterdir())
+    assert [line["id"] for line in lines(path)] == ids
+
+
+def test_of_a_turn_only_the_lines_are_lost_for_which_there_was_no_room(tmp_path: Path):
+    path = tmp_path / "ToolBox.log"
+    program = """
+        import resource, signal, sys
+        from pathlib import Path
+        from mcp_workbench.wire.turn import turn
+        from tests.journal.calls import journal, write
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        log = journal(Path(sys.argv[1]))
+        write(log)
+        size = Path(sys.argv[1]).stat().st_size
+        # Room for the first, two more, and half of the one behind them.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3 * size + size // 2, resource.RLIM_INFINITY))
+        turn.lasts = True
+        for _ in range(6):
+            write(log)
+        turn.end()
+        assert log.dropped == 4, log.dropped
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        write(log, tool="last")
+    """
+    process = start(program, path)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+    assert errors.count("cannot be written") == 1
+    whole = [json.loads(line) for line in path.read_bytes().splitlines() if line.endswith(b"}")]
+    assert [line["tool"] for line in whole] == ["docker_tool"] * 3 + ["last"]
 
 
 def test_half_a_line_that_a_killed_process_left_gets_its_end(tmp_path: Path):

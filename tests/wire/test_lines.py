@@ -156,7 +156,7 @@ def test_pieces_arrive_in_order_however_many_wait() -> None:
 
     def work(writer: LineWriter, _outlet: int) -> None:
         for line in lines:
-            writer.write(line[:2], b"", line[2:])
+            writer.write((line[:2], b"", line[2:]))
 
     arrived, news = written(work)
     assert arrived == b"".join(lines)
@@ -167,6 +167,6 @@ def test_a_writer_whose_reader_has_gone_says_so_once() -> None:
     def work(writer: LineWriter, outlet: int) -> None:
         os.close(outlet)
         for _ in range(3):
-            writer.write(b"x\n")
+            writer.write((b"x\n",))
 
     assert written(work) == (b"", ["broken"])

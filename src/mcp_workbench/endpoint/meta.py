@@ -10,7 +10,7 @@ from .. import metatools
 from ..checks import check_find, check_use
 from ..errors import CallFailed, RpcError, ToolError
 from ..finder import Finder
-from ..names import Scope, ToolRef
+from ..names import Scope
 from ..progress import PROGRESS, Notify
 from ..protocol import revisions, tasks
 from ..protocol.about import About
@@ -29,6 +29,8 @@ class MetaEndpoint(Endpoint):
     def __init__(self, workbench: Workbench, *, shared: bool = False) -> None:
         super().__init__(workbench, shared=shared, addressed=True)
         self._finder = Finder(workbench)
+        self.used = self._offers.remember
+        """Hears of every result that a client has seen."""
         self._known: dict[str, set[Server]] = {"resources": set(), "prompts": set()}
         """The servers that clients can have known of, by what they offer."""
 
@@ -69,7 +71,7 @@ class MetaEndpoint(Endpoint):
             if name == metatools.USE:
                 ref, arguments = check_use(question.params.arguments)
                 result = await self._run(question, ref, arguments, notify)
-                self.used(ref, result, question.client)
+                self.used(ref, result.raw, question.client.principal)
             elif name == metatools.OPEN:
                 result = await metatools.open_toolbox(
                     self.workbench,
@@ -98,10 +100,6 @@ class MetaEndpoint(Endpoint):
             if error.rpc.code == INVALID_PARAMS:
                 hint = metatools.full_signature(self.workbench, error.ref)
         return metatools.error_result(str(error), *filter(None, [hint]))
-
-    def used(self, ref: ToolRef, result: Result, client: Client) -> None:
-        """A client has seen this result of a tool."""
-        self._offers.remember(ref, result.raw, client.principal)
 
     async def _find(self, question: Question) -> Result:
         scope = question.client.scope

@@ -151,6 +151,8 @@ class Offers:
 
     def remember(self, source: ToolRef, result: Raw | bytes, principal: str | None) -> None:
         """Whoever reads a tool's result may ask for the resources in it by the server's own URIs."""
+        if not isinstance(result, Raw) and b'"resource' not in result:
+            return
         text = memoryview(result)
         if _RESOURCE.search(text) is None:
             return

@@ -30,9 +30,11 @@ class Client(msgspec.Struct, frozen=True):
     declared: bytes = NOTHING
     """What it can be asked."""
 
-    @property
-    def modern(self) -> bool:
-        return self.version in revisions.MODERN
+    modern: bool = False
+    """Whether `version` is; set with it."""
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "modern", self.version in revisions.MODERN)
 
 
 STRANGER = Client("unknown", revisions.LEGACY[-1])

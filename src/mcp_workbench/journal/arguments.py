@@ -32,8 +32,10 @@ class Arguments:
         self._window = 2 * limit + mask.margin
         self._room = 4 * limit
 
-    def json(self, raw: bytes) -> str:
+    def json(self, raw: bytes, *, valid: bool = False) -> str:
         """A JSON object on one line, equal to the raw one where nothing had to be masked or cut.
+
+        `valid` says that it was read as JSON already.
 
         Most arguments are small and have nothing to hide; they are found out by a few searches and taken
         as they are. The others are rewritten token by token and never decoded as a whole, so that numbers
@@ -43,13 +45,15 @@ class Arguments:
             if len(raw) > self._limit:
                 text = self._large(raw)
             else:
-                text = str(raw, "utf-8", "replace")
+                text = raw.decode("utf-8", "replace")
                 if (
-                    not text.isprintable()
-                    or text.count("{") + text.count("[") > self._depth
-                    or self._mask.may_touch(text)
+                    self._mask.may_touch(text)
+                    or not text.isprintable()
+                    or (len(text) > self._depth and text.count("{") + text.count("[") > self._depth)
                 ):
                     text = self._rewrite(text, len(raw))
+                elif valid:
+                    return text
             _valid(text)
         except (ValueError, IndexError, RecursionError):
             # Not JSON after all: nothing of it can be shown, since nothing says where its secrets are.

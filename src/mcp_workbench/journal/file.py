@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -10,7 +11,7 @@ from time import monotonic
 
 # How long the name is trusted to mean the file that we have open. A look at it costs as much as the write
 # (it makes the next write store a new time, too), and busy writers need not look for every line.
-_TRUST = 0.001
+_TRUST = 0.005
 
 
 class LogFile:
@@ -45,13 +46,27 @@ class LogFile:
         if self._size and self._size + len(line) > self._max_size and now > self._rotate_again:
             self._rotate()
             self._look()
-        if self._torn:
-            line = b"\n" + line
-        written = os.write(self._descriptor, line)
+        mended = b"\n" + line if self._torn else line
+        written = os.write(self._descriptor, mended)
         self._size += written
-        self._torn = written < len(line)
-        if self._torn:
-            raise ShortWrite
+        missing = len(mended) - written
+        self._torn = missing > 0
+        if missing:
+            raise ShortWrite(len(line) - missing)
+
+    def append_all(self, lines: list[bytes]) -> list[bytes]:
+        """Append with one write what fits into one file; returns the lines that are not in it then."""
+        chunk = b"".join(lines)
+        if len(chunk) > self._max_size:
+            return lines
+        try:
+            self.append(chunk)
+        except ShortWrite as short:
+            ends = itertools.accumulate(map(len, lines))
+            return [line for line, end in zip(lines, ends, strict=True) if end > short.written]
+        except OSError:
+            return lines
+        return []
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -114,7 +129,8 @@ class LogFile:
 
 
 class ShortWrite(OSError):
-    """A part of the line was written: what a disk does when it is full."""
+    """So much of what was given was written, and no more: what a disk does when it is full."""
 
-    def __init__(self) -> None:
+    def __init__(self, written: int) -> None:
+        self.written = written
         super().__init__("a line was written in part")

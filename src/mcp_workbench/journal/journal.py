@@ -7,10 +7,12 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from msgspec import Raw
 
+from ..names import ToolRef
+from ..wire.turn import turn
 from .arguments import Arguments
 from .file import LogFile
 from .masking import Mask
@@ -21,11 +23,55 @@ if TYPE_CHECKING:
     from .recording import Recording
 
 
+Words: TypeAlias = tuple[str, str, str]
+Note: TypeAlias = tuple[str, object]
+"""Arguments as a line shows them, and by whose rules."""
+
+
+class Link(Protocol):
+    """A call, as one that it made tells of it."""
+
+    @property
+    def id(self) -> str: ...
+
+
+class Logged(Link, Protocol):
+    """What a line tells of a call."""
+
+    @property
+    def ref(self) -> ToolRef: ...
+    @property
+    def arguments(self) -> Raw | bytes:
+        """A JSON object as it was received."""
+        ...
+
+    @property
+    def caller(self) -> str: ...
+    @property
+    def began(self) -> int:
+        """In nanoseconds since 1970."""
+        ...
+
+    @property
+    def parent(self) -> Link | None: ...
+    @property
+    def root(self) -> Link: ...
+    @property
+    def tid(self) -> str | None: ...
+    @property
+    def principal(self) -> str | None: ...
+    @property
+    def trace(self) -> str | None: ...
+    @property
+    def note(self) -> Note | None: ...
+
+
 class Journal:
     """The call log of one process; several processes may write to one file.
 
-    Every line is in the file when `write` returns, and nothing here raises: what cannot be written is
-    reported once on stderr, counted in `dropped` (lines) or `unrecorded`, and the next line is tried again.
+    Every line is in the file when `write` returns or, in a turn, before anything is sent: whatever happens to
+    the process, an answer that somebody has seen is in its log. Nothing here raises: what cannot be written
+    is reported once on stderr, counted in `dropped` (lines) or `unrecorded`, and the next is tried again.
     """
 
     def __init__(
@@ -49,9 +95,8 @@ class Journal:
         self._record = record
         self._recording: Recording | None = None
         self._file = LogFile(path, max_size=max_size, keep=keep, on_rotated=self._prune if record else None)
-        # Names come again and again. Unlike free text, they are never masked: a toolbox may be called as a
-        # variable's value is (`production`), and a line must tell where its tool lives.
-        self._name = lru_cache(1024)(quote)
+        self._held: list[bytes] = []
+        """Lines of this turn."""
         self._mask()
 
     def add_secrets(self, secrets: Iterable[str]) -> None:
@@ -63,71 +108,81 @@ class Journal:
 
     def _mask(self) -> None:
         self._arguments = Arguments(Mask(self._secrets, self._redact), self._value_limit)
-        self._text = lru_cache(256)(self._arguments.text)
+        self._words = lru_cache(1024)(self._around)
         if self._record:
             from .recording import Recording
 
             self._recording = Recording(self.path, self._secrets, self._redact)
 
-    def note(self, args: bytes) -> tuple[str, object] | None:
-        """Arguments as a line will show them, for `write`: that can be done while their call is under way."""
+    def note(self, args: Raw | bytes) -> Note | None:
+        """Arguments that were read as JSON, as a line will show them: for a call that is under way."""
         try:
-            return self._arguments.json(args), self._arguments
+            return self._arguments.json(bytes(args), valid=True), self._arguments
         except Exception:
             return None  # `write` will find out why
 
     def write(
-        self,
-        *,
-        ts: float,
-        tool: str,
-        caller: str,
-        args: bytes,
-        error: str | None,
-        trace: str | None,
-        cost: float,
-        tid: str | None,
-        id: str,
-        parent: str | None,
-        root: str,
-        toolbox: str,
-        server: str,
-        principal: str | None,
-        answer: Sequence[Raw | bytes] = (),
-        note: tuple[str, object] | None = None,
+        self, call: Logged, cost: float, error: str | None = None, answer: Sequence[Raw | bytes] = ()
     ) -> None:
-        """`ts` is seconds since 1970, `cost` seconds, `args` a JSON object as it was received.
-
-        A `note` of the arguments holds as long as no other secrets have become known since.
+        """The line of a call that took so many milliseconds, with the text of its error where it failed.
 
         `answer` is the member of an Exchange that came of the call, in pieces: `"result":` and the result.
         """
-        result_file = self._recorded(id, args, answer) if self._recording is not None and answer else None
+        record = ""
+        if self._recording is not None and answer:
+            record = self._recorded(call, answer)
         try:
-            shown = note[0] if note and note[1] is self._arguments else self._arguments.json(args)
-            seconds, milliseconds = divmod(int(ts * 1000), 1000)
+            note = call.note
+            # What was noted holds as long as no other secrets have become known since.
+            if note is not None and note[1] is self._arguments:
+                shown = note[0]
+            else:
+                shown = self._arguments.json(bytes(call.arguments))
+            before, between, behind = self._words(call.ref, call.caller, call.tid, call.principal)
+            id, parent = call.id, call.parent
+            outcome = '"success"' if error is None else '"error"'
+            failure = "" if error is None else self._failure(error, call.trace)
+            chain = f'"root":"{id}"' if parent is None else f'"parent":"{parent.id}","root":"{call.root.id}"'
+            seconds, millisecond = divmod(call.began // 1_000_000, 1000)
+            millisecond += 1000  # three digits behind the first
+            # Whole milliseconds, as nobody reads more; below ten, where a call would look free, microseconds.
+            duration = f"{cost:.3f}" if cost < 9.9995 else f"{cost:.0f}"
             line = (
-                f'{{"ts":"{_stamp(seconds)}.{milliseconds:03d}Z","tool":{self._name(tool)}'
-                f',"caller":{self._text(caller)},"args":{shown}'
-                f',"stat":"{"success" if error is None else "error"}","cost":{_milliseconds(cost)}'
+                f'{{"ts":"{_stamp(seconds)}{str(millisecond)[1:]}{before}{shown},"stat":{outcome},"cost":'
+                f'{duration}{failure}{between}"id":"{id}",{chain}{behind}{record}}}\n'
             )
-            if error is not None:
-                line += f',"err":{self._arguments.text(error)}'
-                if trace:
-                    line += f',"trace":{self._arguments.text(trace)}'
-            if tid is not None:
-                line += f',"tid":{self._text(tid)}'
-            line += f',"id":"{id}"'
-            if parent is not None:
-                line += f',"parent":"{parent}"'
-            line += f',"root":"{root}","toolbox":{self._name(toolbox)},"server":{self._name(server)}'
-            if principal is not None:
-                line += f',"principal":{self._text(principal)}'
-            if result_file is not None:
-                line += f',"result":{quote(result_file)}'
-            self._file.append((line + "}\n").encode())
+            if not turn.lasts:
+                self._file.append(line.encode())
+                return
+            if not self._held:
+                turn.record_then(self._put_held)
+            self._held.append(line.encode())
         except Exception as problem:
             self._dropped(problem)
+
+    def _around(self, ref: ToolRef, caller: str, tid: str | None, principal: str | None) -> Words:
+        """What is the same in all lines of a caller and a tool."""
+        text = self._arguments.text
+        # Names are never masked, unlike free text: a toolbox may be called as a variable's value is
+        # (`production`), and a line must tell where its tool lives.
+        return (
+            f'Z","tool":{quote(ref.name)},"caller":{text(caller)},"args":',
+            "," if tid is None else f',"tid":{text(tid)},',
+            f',"toolbox":{quote(ref.toolbox)},"server":{quote(ref.server)}'
+            + ("" if principal is None else f',"principal":{text(principal)}'),
+        )
+
+    def _failure(self, error: str, trace: str | None) -> str:
+        said = f',"err":{self._arguments.text(error)}'
+        return f'{said},"trace":{self._arguments.text(trace)}' if trace else said
+
+    def _put_held(self) -> None:
+        held, self._held = self._held, []
+        for line in self._file.append_all(held):
+            try:
+                self._file.append(line)
+            except OSError as problem:
+                self._dropped(problem)
 
     def list_toolbox(self, name: str, description: str, servers: Mapping[str, ServerListing | None]) -> None:
         """Put on record what a toolbox offers, where calls are; None for a server that is away."""
@@ -139,15 +194,18 @@ class Journal:
             self._not_recorded(problem)
 
     def close(self) -> None:
+        if self._held:
+            self._put_held()
         self._file.close()
 
-    def _recorded(self, id: str, args: bytes, answer: Sequence[Raw | bytes]) -> str | None:
+    def _recorded(self, call: Logged, answer: Sequence[Raw | bytes]) -> str:
         assert self._recording is not None
         try:
-            return self._recording.call(id, args, b"".join(answer))
+            file = self._recording.call(call.id, bytes(call.arguments), b"".join(answer))
         except Exception as problem:
             self._not_recorded(problem)
-            return None
+            return ""
+        return f',"result":{quote(file)}'
 
     def _prune(self) -> None:
         if self._recording is not None:
@@ -177,12 +235,4 @@ class Journal:
 
 @lru_cache(8)
 def _stamp(seconds: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
-
-
-def _milliseconds(seconds: float) -> str:
-    """Whole milliseconds, as nobody reads more; below ten, where a call would look free, microseconds."""
-    microseconds = round(seconds * 1_000_000)
-    if microseconds >= 10_000:
-        return str((microseconds + 500) // 1000)
-    return f"{microseconds // 1000}.{microseconds % 1000:03d}"
+    return time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(seconds))

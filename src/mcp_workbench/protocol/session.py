@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
@@ -88,7 +88,8 @@ class Speaker(Protocol):
         cancel: bool = True,
     ) -> Coroutine[Any, Any, Raw]: ...
 
-    def send(self, *line: Piece) -> None: ...
+    @property
+    def send(self) -> Callable[[Sequence[Piece]], None]: ...
 
 
 class Asked(msgspec.Struct, eq=False):
@@ -345,5 +346,5 @@ async def _initialize(peer: Speaker, declared: bytes) -> Session:
         raise IncompatibleServer(f"its answer to initialize is unreadable: {error}") from None
     if found.version not in revisions.LEGACY:
         raise IncompatibleServer(f"it answered initialize with protocol revision {found.version!r}")
-    peer.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+    peer.send((b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n',))
     return Session(peer, found.version, found.about)

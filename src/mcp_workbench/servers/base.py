@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
-import msgspec
 from msgspec import Raw
 
 from ..config import ServerConfig
@@ -41,26 +40,23 @@ class Inspection(NamedTuple):
     """Lines for `_errors`."""
 
 
-class Begun(msgspec.Struct, eq=False):
-    """A call on its way to a process."""
+class Begun(Pending, kw_only=True):
+    """A call that goes on its way to a process with no task of its own."""
 
     server: Server
     tool: Tool
     link: Link
     call: Call
-    pending: Pending
     id: bytes = b""
     """That of the request; empty while it waits for a place."""
     meta: Raw = Raw()
     """What is said in place of the client's `_meta`, where it is not that."""
-    since: float = 0.0
-    """When it was sent, in the loop's time."""
 
     def send(self) -> None:
         """It has a place."""
         self.server.send(self)
 
-    def cancel(self) -> None:
+    def forgo(self) -> None:
         """No longer wait for the reply."""
         if self.id:
             self.link.peer.cancel(self.id)
@@ -220,12 +216,16 @@ class Server(ABC):
         finally:
             self._finished()
 
-    def begin(self, tool: Tool, call: Call, pending: Pending) -> Begun | None:
-        """Make a call whose answer is all that there is to wait for; None where there is more in its way.
+    def straight(self, tool: Tool, call: Call) -> Link | None:
+        """The connection on which a call can go with nothing to wait for but a place and its answer."""
+        return None
+
+    def begin(self, begun: Begun) -> bool:
+        """Make a call that can go straight; False where too many wait for a place.
 
         Whoever began it says `end`, after the reply or in its place, and `mend`s what failed.
         """
-        return None
+        raise NotImplementedError
 
     def send(self, begun: Begun) -> None:
         """Send a call that was begun, when it has a place."""
@@ -247,7 +247,9 @@ class Server(ABC):
         begun.link.traffic.end(begun.call)
         if begun.id or not self._slots.withdraw(begun.send):
             self._slots.give_back()
-        self._finished()
+        self._active -= 1
+        if not self._active and (self._rest is not None or self._tires):
+            self._at_rest()
 
     async def ask(self, asked: Asked) -> Raw:
         """The raw result of a request that is no call, in the same limits unless it is a patient one.

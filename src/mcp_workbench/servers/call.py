@@ -21,8 +21,8 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
     """The call that makes this one. It holds its place and its time already, so this one needs none."""
     id: str = ""
     """Given when it begins; its line in the log has it."""
-    began: float = 0.0
-    """When it did, in seconds since 1970."""
+    began: int = 0
+    """When it did, in nanoseconds since 1970."""
     clock: float = 0.0
     """The same by the clock that its duration is measured with."""
     tid: str | None = None

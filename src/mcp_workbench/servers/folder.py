@@ -23,10 +23,11 @@ from ..protocol.audience import Audience
 from ..protocol.results import Result
 from ..protocol.session import Session
 from ..wire.messages import INTERNAL_ERROR, INVALID_PARAMS, encode
-from ..wire.peer import Peer, PeerClosed, Pending, Request, TimedOut
+from ..wire.peer import Peer, PeerClosed, Request, TimedOut
 from .base import Begun
 from .call import Call
 from .environment import child_environment
+from .link import Link
 from .processes import Processes
 from .spawned import Program, SpawnedServer
 from .tool import Tool
@@ -169,13 +170,13 @@ class FolderServer(SpawnedServer):
 
     # Calling
 
-    def begin(self, tool: Tool, call: Call, pending: Pending) -> Begun | None:
+    def straight(self, tool: Tool, call: Call) -> Link | None:
         checked = self._checked.get(tool.name)
         if checked is None or checked.result is not None:
             return None
         if checked.arguments is not None and checked.arguments.problems(call.arguments):
             return None
-        return super().begin(tool, call, pending)
+        return super().straight(tool, call)
 
     def send(self, begun: Begun) -> None:
         checked = self._checked.get(begun.tool.name)

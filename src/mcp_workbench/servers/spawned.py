@@ -18,8 +18,8 @@ from ..errors import RpcError, Unanswered
 from ..protocol import revisions
 from ..protocol.audience import Audience
 from ..protocol.session import Asked, Era, IncompatibleServer, Session, open_session
-from ..wire.messages import EMPTY_OBJECT
-from ..wire.peer import Limit, Peer, PeerClosed, Pending, Request, TimedOut
+from ..wire.messages import EMPTY_OBJECT, SMALL_CALL, request
+from ..wire.peer import Limit, Peer, PeerClosed, Request, TimedOut
 from .base import TOOLS_CHANGED, Begun, Server
 from .call import Call
 from .link import Link
@@ -38,10 +38,6 @@ Clients hear of it half as often: most servers say it several times in a row.
 
 FAREWELL_TIME = 5.0
 """Seconds that a process may take to end before another one is started in its place."""
-
-# The pieces of a call that are always the same.
-_CALL = b'{"jsonrpc":"2.0","id":'
-_CALL_PARAMS = b',"method":"tools/call","params":'
 
 _AGAIN = "the next call starts it again"
 
@@ -82,6 +78,8 @@ class SpawnedServer(Server):
         """Whether a legacy client is no reason to greet a modern server as one."""
         self._restarts = Restarts()
         self._limit = Limit(config.limits.timeout, config.limits.idle_timeout)
+        self._listens = config.limits.idle_timeout is not None
+        """Whether it must say how it gets on."""
         self._chores: set[asyncio.Task[None]] = set()
         self._relisting = False
         self._stale = False
@@ -248,42 +246,46 @@ class SpawnedServer(Server):
         tools, _ = await session.list_tools()
         return tools
 
-    def begin(self, tool: Tool, call: Call, pending: Pending) -> Begun | None:
+    def straight(self, tool: Tool, call: Call) -> Link | None:
         link = self._link
-        if link is None or link.session is None or link.doubt is not None or self._limit.idle is not None:
+        if link is None or link.session is None or link.doubt is not None or self._listens:
             return None
-        audience, session, traffic = call.audience, link.session, link.traffic
-        if audience is not None and audience.modern is not session.modern:
+        traffic, audience = link.traffic, call.audience
+        if audience is not None and (audience.modern is not traffic.modern or audience.level is not None):
             return None
-        told_level = traffic.level is not None or (audience is not None and audience.level is not None)
-        if told_level or self._links.needed(traffic, call):
+        # Where nothing was declared, anybody may share it; most have nothing to declare.
+        declared = traffic.declared or (audience is not None and audience.declared and not traffic.modern)
+        if traffic.level is not None or (declared and self._links.needed(traffic, call)):
             return None
         peer = link.peer
-        if peer.closed or peer.waiting > peer.max_line:
-            return None
-        begun = Begun(self, tool, link, call, pending)
+        return None if peer.closed or peer.writer.waiting > peer.max_line else link
+
+    def begin(self, begun: Begun) -> bool:
         placed = self._slots.take_at_once()
         if not placed and not self._slots.wait(begun.send):
-            return None
+            return False
         self._active += 1
-        if traffic.begin(call):
-            self._tell_of_roots(link)
+        if begun.link.traffic.begin(begun.call):
+            self._tell_of_roots(begun.link)
         if placed:
             self.send(begun)
-        return begun
+        return True
 
     def send(self, begun: Begun) -> None:
-        call, pending = begun.call, begun.pending
-        session, peer = begun.link.session, begun.link.peer
+        call, peer, session = begun.call, begun.link.peer, begun.link.session
         if session is None or peer.closed:  # gone since it began to wait for its place
-            pending.failed(PeerClosed(unread=True))
+            begun.failed(PeerClosed(unread=True))
             return
-        begun.id = id = peer.next_id()
-        begun.since = peer.heard
-        token = id if pending.on_progress is not None else b""
-        tail = session.call_tail(begun.meta or call.meta, token, call.audience)
-        line = (_CALL, id, _CALL_PARAMS, begun.tool.call_head, call.arguments, tail, b"}\n")
-        peer.begin(id, pending, line, self._limit)
+        begun.id = id = b"%d" % next(peer.ids)
+        meta, token = begun.meta or call.meta, id if begun.on_progress is not None else b""
+        said = meta or token or session.modern
+        tail = session.call_tail(meta, token, call.audience) if said else b"}"
+        head, arguments = begun.tool.call_head, call.arguments
+        if isinstance(arguments, Raw):  # not copied yet, so they are large
+            line = request(id, b'"tools/call"', head, arguments, tail)
+        else:
+            line = (SMALL_CALL % (id, head, arguments, tail),)
+        peer.begin(id, begun, line, self._limit)
 
     async def mend(self, begun: Begun, problem: RpcError | PeerClosed | TimedOut) -> Raw:
         call = begun.call
@@ -294,8 +296,8 @@ class SpawnedServer(Server):
         if not begun.id:
             return await self._call_again(begun.tool, call)
         if isinstance(problem, TimedOut):
-            begun.cancel()
-            self._timed_out(begun.since)
+            begun.forgo()
+            self._timed_out(begun.end - self._limit.total)
             raise self._too_late(problem.idle)
         try:
             raise await self._lost(begun.link, problem)
@@ -340,7 +342,7 @@ class SpawnedServer(Server):
         if self._links.needed(link.traffic, errand):
             link = await self._choose(audience)
             assert link.session is not None
-        if link.peer.waiting > link.peer.max_line:
+        if link.peer.clogged:
             raise Unanswered("busy: the server does not read what is sent to it; try again later")
         traffic = link.traffic
         if traffic.begin(errand):

@@ -1,7 +1,7 @@
 """Lines in and lines out of a file descriptor, without blocking. What a line means is for others.
 
-A reader copies each byte out of one shared buffer once, however many reads a line took; a writer hands the
-caller's own buffers to the kernel and keeps only what the kernel would not take.
+A reader copies each byte once, however many reads a line took; a writer hands the caller's own buffers to the
+kernel and keeps only what the kernel would not take.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TypeAlias
 from msgspec import Raw
 
 from . import memory
+from .turn import turn
 
 Piece: TypeAlias = bytes | Raw
 """A part of a line, as it goes to the kernel."""
@@ -34,26 +35,8 @@ _MOST_HELD = 256  # pieces: the first of many lines should not wait for all the 
 _JOINED = 1 << 16
 """Bytes up to which it is cheaper to put pieces together than to name each of them to the kernel."""
 
-# One for all readers: nothing is left in it when a read has been handled.
-_shared = bytearray(PIPE_SIZE)
-_shared_view = memoryview(_shared)
-
-_handling = False
-"""Whether lines that came together are being handled: what is written meanwhile goes out when all are.
-
-Every write wakes the other end, and that costs more than all that we do with a line.
-"""
-_unsent: list[LineWriter] = []
-"""Those that then have something to send."""
-
-
-def _let_go() -> None:
-    global _handling
-    _handling = False
-    if _unsent:
-        for writer in _unsent:
-            writer.let_go()
-        _unsent.clear()
+_USUAL = 1 << 16
+"""Bytes asked for at a time, until more of them come: room for what was asked for has to be found."""
 
 
 def widen(fd: int) -> None:
@@ -66,10 +49,15 @@ def widen(fd: int) -> None:
             return  # not a pipe, or over the user's share
 
 
+def _no_shortcut(line: Line) -> bool:
+    return False
+
+
 class LineReader:
     """Calls `on_line` for each line, without its newline, and `on_end` once when there are no more.
 
-    A line longer than `max_line` is dropped as it comes in, and `on_overlong` is called for it.
+    `shortcut` is shown every line first, and says whether that was all that there is to do about it. A line
+    longer than `max_line` is dropped as it comes in, and `on_overlong` is called for it.
     """
 
     def __init__(
@@ -80,16 +68,21 @@ class LineReader:
         on_end: Callable[[], None],
         on_overlong: Callable[[], None],
         max_line: int,
+        shortcut: Callable[[Line], bool] = _no_shortcut,
     ) -> None:
         self._fd = fd
         self._on_line = on_line
+        self._shortcut = shortcut
         self._on_end = on_end
         self._on_overlong = on_overlong
         self._max_line = max_line
         self._loop = asyncio.get_running_loop()
+        self.heard = self._loop.time()
+        """When the last line came, or else when we began to listen."""
         # Grown in place as a long line comes in: put together at its end, 50 MB would hold up everybody.
         self._begun = bytearray()
         self._skipping = False
+        self._room = _USUAL
         self._reading = False
         self._closed = False
         self.resume()
@@ -116,27 +109,29 @@ class LineReader:
         # One read to a wake-up: the descriptor need not be non-blocking (a terminal's flags are shared
         # with its shell), and one busy peer cannot keep the others waiting.
         try:
-            count = os.readv(self._fd, (_shared,))
+            chunk = os.read(self._fd, self._room)
         except (BlockingIOError, InterruptedError):
             return
         except OSError:  # a terminal that went away gives EIO
-            count = 0
-        if count == 0:
+            chunk = b""
+        if not chunk:
             self._end()
             return
-        if count > memory.LONG:
-            memory.keep_freed()
-        first = _shared.find(b"\n", 0, count)
+        count = len(chunk)
+        self._room = _USUAL
+        if count >= _USUAL:
+            self._room = PIPE_SIZE
+            if count > memory.LONG:
+                memory.keep_freed()
+        first = chunk.find(b"\n")
         if first < 0:
-            self._keep(_shared_view[:count])
-            return
-        if first + 1 == count and not (self._begun or self._skipping):  # one line and nothing else
-            self._handle(bytes(_shared_view[:first]))
-            return
-        global _handling
-        _handling = True
-        self._split(bytes(_shared_view[:count]))
-        _let_go()
+            self._keep(chunk)
+        elif first + 1 == count and not (self._begun or self._skipping):  # one line and nothing else
+            self._handle((chunk[:-1],))
+        else:
+            turn.lasts = True
+            self._split(chunk)
+            turn.end()
 
     def begin_with(self, chunk: bytes) -> None:
         """Handle what somebody else has read from the descriptor, before anything that is still in it."""
@@ -151,23 +146,24 @@ class LineReader:
             self._begun += lines[0]
             lines[0], self._begun = self._begun, bytearray()
         rest = lines.pop()
-        for line in lines:
-            if self._closed:
-                return
-            self._handle(line)
+        self._handle(lines)
         if rest and not self._closed:
             self._keep(rest)
 
-    def _handle(self, line: Line) -> None:
-        try:
-            if len(line) > self._max_line:
-                self._on_overlong()
-            else:
-                self._on_line(line)
-        except Exception as error:  # a mistake of ours; the lines behind this one are not to blame
-            self._loop.call_exception_handler({"message": "a line was not handled", "exception": error})
+    def _handle(self, lines: Sequence[Line]) -> None:
+        self.heard = self._loop.time()
+        for line in lines:
+            if self._closed:
+                return
+            try:
+                if len(line) > self._max_line:
+                    self._on_overlong()
+                elif not self._shortcut(line):
+                    self._on_line(line)
+            except Exception as error:  # a mistake of ours; the lines behind this one are not to blame
+                self._loop.call_exception_handler({"message": "a line was not handled", "exception": error})
 
-    def _keep(self, chunk: Line | memoryview) -> None:
+    def _keep(self, chunk: Line) -> None:
         if self._skipping:
             return
         self._begun += chunk
@@ -217,17 +213,17 @@ class LineWriter:
         self._taken: int | None = None
         os.set_blocking(fd, False)
 
-    def write(self, *parts: Piece, soon: bool = False) -> None:
+    def write(self, parts: Sequence[Piece], soon: bool = False) -> None:
         """Write one line, given in pieces; the pieces must not change afterwards.
 
         With `soon`, it goes out together with what else is written before the loop's next turn.
         """
         if self._closed:
             return
-        if soon or self._held or _handling:
+        if turn.lasts or soon or self._held:
             if not self._held:
-                if _handling:
-                    _unsent.append(self)
+                if turn.lasts:
+                    turn.send_then(self.let_go)
                 else:
                     self._loop.call_soon(self.let_go)
             self._held += parts
@@ -243,16 +239,21 @@ class LineWriter:
         held, self._held = self._held, []
         if self._closed or not held:
             return
+        turn.record()
         if self._queue or len(held) > _MOST_BUFFERS:
             self._enqueue(held, 0)
         else:
             self._write(held)
 
     def _write(self, parts: Sequence[Piece]) -> None:
-        size = sum(map(len, parts))
+        size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
         try:
-            small = size <= _JOINED
-            written = os.write(self._fd, b"".join(parts)) if small else os.writev(self._fd, parts)
+            if len(parts) == 1:
+                written = os.write(self._fd, parts[0])
+            elif size <= _JOINED:
+                written = os.write(self._fd, b"".join(parts))
+            else:
+                written = os.writev(self._fd, parts)
         except (BlockingIOError, InterruptedError):
             written = 0
         except OSError:

@@ -24,6 +24,9 @@ INTERNAL_ERROR = -32603
 NULL = b"null"
 EMPTY_OBJECT = b"{}"
 
+COPIED = 4096
+"""Bytes up to which a copy costs less than a view."""
+
 
 class Message(msgspec.Struct):
     """A request, a notification or a reply. A field that is not there is empty: no JSON value is."""
@@ -215,6 +218,11 @@ def decode(raw: Raw | bytes) -> Any:
 def request(id: Piece, method: bytes, *params: Piece) -> tuple[Piece, ...]:
     """The pieces of a request's line; `method` is its JSON."""
     return (b'{"jsonrpc":"2.0","id":', id, b',"method":', method, b',"params":', *params, b"}\n")
+
+
+SMALL_CALL = b'{"jsonrpc":"2.0","id":%b,"method":"tools/call","params":%b%b%b}\n'
+SMALL_ANSWER = b'{"jsonrpc":"2.0","id":%b,"result":%b}\n'
+"""The same of small parts, which are put together at once: that costs less than to keep them apart."""
 
 
 def notification(method: bytes, *params: Piece) -> tuple[Piece, ...]:

@@ -89,22 +89,21 @@ class Limit(NamedTuple):
     idle: float | None = None
 
 
-class Pending:
+class Pending(msgspec.Struct, eq=False):
     """A request of ours that waits for its reply. One of `replied` and `failed` is called, once.
 
     They are called while lines are being handled, and may neither raise nor block.
     """
 
-    __slots__ = ("due", "end", "idle", "on_progress", "start")
+    on_progress: Callable[[Raw], None] | None = None
+    start: int = 0
+    """Where it begins in what we have written."""
+    idle: float | None = None
+    end: float = NEVER
+    due: float = NEVER
 
-    def __init__(self, on_progress: Callable[[Raw], None] | None = None) -> None:
-        self.on_progress = on_progress
-        self.start = 0
-        """Where it begins in what we have written."""
-        self.idle: float | None = None
-        self.end = self.due = NEVER
-
-    def read(self, result: Piece) -> Any:
+    @staticmethod
+    def read(result: Piece, /) -> Any:
         """What there is to know of a result, if that is JSON; raises ValueError or RecursionError if not."""
         return _decode_any(result)
 
@@ -120,22 +119,18 @@ class Pending:
             self.due = min(self.end, now + self.idle)
 
 
-class _Awaited(Pending):
+class _Awaited(Pending, kw_only=True):
     """One that a coroutine waits for."""
 
-    __slots__ = ("_reply",)
-
-    def __init__(self, reply: asyncio.Future[Raw], on_progress: Callable[[Raw], None] | None) -> None:
-        super().__init__(on_progress)
-        self._reply = reply
+    reply: asyncio.Future[Raw]
 
     def replied(self, result: Piece, read: Any) -> None:
-        if not self._reply.done():
-            self._reply.set_result(result if isinstance(result, Raw) else Raw(result))
+        if not self.reply.done():
+            self.reply.set_result(result if isinstance(result, Raw) else Raw(result))
 
     def failed(self, problem: RpcError | PeerClosed | TimedOut) -> None:
-        if not self._reply.done():
-            self._reply.set_exception(problem)
+        if not self.reply.done():
+            self.reply.set_exception(problem)
 
 
 class _Progress(msgspec.Struct):
@@ -152,8 +147,6 @@ _behind_result = re.compile(rb',"jsonrpc":"2\.0","id":(\d+)\}$').search
 _CLOSING = ord("}")
 _ENDING = 48
 """Bytes at the end of a line in which its id is to be found."""
-_COPIED = 4096
-"""Bytes up to which a copy costs less than a view."""
 
 
 class Peer:
@@ -174,14 +167,11 @@ class Peer:
         shortcut: Callable[[Line], bool] | None = None,
     ) -> None:
         self._receiver = receiver
-        self._shortcut = shortcut or self._plain_reply
         self._loop = asyncio.get_running_loop()
         self._pending: dict[bytes, Pending] = {}
-        self._ids = itertools.count(1)
+        self.ids = itertools.count(1)
         self.max_line = max_line
         self.closed = False
-        self.heard = self._loop.time()
-        """When the other end last said something."""
         self.strays = 0
         """Replies that nobody waits for: late, repeated, or never asked for."""
         self._owed = 0
@@ -189,21 +179,33 @@ class Peer:
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = NEVER
         self._throttle = throttle
-        self._writer = LineWriter(
+        self.writer = LineWriter(
             write_fd, on_full=self._full, on_drained=self._drained, on_broken=self._ended, high=max_line
         )
+        self.send = self.writer.write
+        """Sends one line, given in pieces."""
         self._reader = LineReader(
-            read_fd, on_line=self._line, on_end=self._ended, on_overlong=self._overlong, max_line=max_line
+            read_fd,
+            shortcut=shortcut or self._plain_reply,
+            on_line=self._line,
+            on_end=self._ended,
+            on_overlong=self._overlong,
+            max_line=max_line,
         )
 
     @property
-    def waiting(self) -> int:
-        """Bytes written that the other end has not taken yet."""
-        return self._writer.waiting
+    def heard(self) -> float:
+        """When the other end last said something, in the loop's time."""
+        return self._reader.heard
+
+    @property
+    def clogged(self) -> bool:
+        """Whether more waits for the other end to read it than one line may have."""
+        return self.writer.waiting > self.max_line
 
     def next_id(self) -> bytes:
         """For `request`, where its parameters must name it (a progress token)."""
-        return b"%d" % next(self._ids)
+        return b"%d" % next(self.ids)
 
     async def request(
         self,
@@ -225,7 +227,7 @@ class Peer:
         reply: asyncio.Future[Raw] = self._loop.create_future()
         # Where more is under way, more is likely to be said before the loop's next turn.
         line = messages.request(id, method, *params)
-        self.begin(id, _Awaited(reply, on_progress), line, limit, soon=bool(self._pending))
+        self.begin(id, _Awaited(on_progress, reply=reply), line, limit, soon=bool(self._pending))
         try:
             return await reply
         except (asyncio.CancelledError, TimedOut):
@@ -245,17 +247,18 @@ class Peer:
         soon: bool = False,
     ) -> None:
         """Send a request with one of our next ids; `pending` gets the reply. We must not be closed."""
-        pending.start = self._writer.written
+        pending.start = self.writer.written
         self._pending[id] = pending
         if limit is not None:
             now = self._loop.time()
-            pending.idle = limit.idle
-            pending.end = pending.due = now + limit.total
-            if limit.idle is not None:
+            total, idle = limit
+            pending.end = pending.due = now + total
+            if idle is not None:
+                pending.idle = idle
                 pending.keep_alive(now)
             if pending.due < self._alarm_at:
                 self._set_alarm(pending.due)
-        self._writer.write(*line, soon=soon)
+        self.writer.write(line, soon)
 
     def cancel(self, id: bytes) -> None:
         """Wait no more for the reply to a request, and have the other end hear of it."""
@@ -268,20 +271,16 @@ class Peer:
             self._pending[id].keep_alive(self._loop.time())
 
     def notify(self, method: bytes, *params: Piece) -> None:
-        self._writer.write(*messages.notification(method, *params))
-
-    def send(self, *line: Piece) -> None:
-        if line:
-            self._writer.write(*line)
+        self.writer.write(messages.notification(method, *params))
 
     def answer(self, *line: Piece) -> None:
         """Send what is owed for one request; nothing, where it was cancelled."""
         self._owed -= 1
         if line:
-            self._writer.write(*line, soon=self._owed > 0)
+            self.writer.write(line, soon=self._owed > 0)
 
     async def drain(self) -> None:
-        await self._writer.drain()
+        await self.writer.drain()
 
     def begin_with(self, chunk: bytes) -> None:
         """Receive what somebody else has read, before anything that is still to be read."""
@@ -292,7 +291,7 @@ class Peer:
 
     def close(self) -> None:
         self._reader.close()
-        self._writer.close()
+        self.writer.close()
         self._set_alarm(NEVER)
         self._fail_pending()
 
@@ -314,8 +313,7 @@ class Peer:
     # What comes in
 
     def _line(self, line: Line) -> None:
-        self.heard = self._loop.time()
-        if self._shortcut(line) or not line or line.isspace():
+        if not line or line.isspace():
             return
         try:
             message = messages.read(line)
@@ -338,17 +336,18 @@ class Peer:
             start, end = len(_RESULT_FIRST), words.start()
         else:
             return False
-        pending = self._pending.get(words[1])
+        id = words[1]
+        pending = self._pending.get(id)
         if pending is None:
             return False
-        result = bytes(line[start:end]) if len(line) < _COPIED else Raw(memoryview(line)[start:end])
+        result = bytes(line[start:end]) if len(line) < messages.COPIED else Raw(memoryview(line)[start:end])
         try:
             if not line.isascii():
                 messages.check_utf8(line)
             read = pending.read(result)
         except (ValueError, RecursionError):
             return False
-        del self._pending[words[1]]
+        del self._pending[id]
         pending.replied(result, read)
         return True
 
@@ -405,7 +404,7 @@ class Peer:
     def _fail_pending(self) -> None:
         self.closed = True
         pendings, self._pending = self._pending, {}
-        taken = self._writer.taken() if pendings else 0
+        taken = self.writer.taken() if pendings else 0
         for pending in pendings.values():
             pending.failed(PeerClosed(unread=pending.start >= taken))
 

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from typing import Any, Protocol
 
 import httpx2
@@ -91,7 +91,7 @@ class Channel(ABC):
         not kept here: RemoteServer keeps its calls' own.
         """
 
-    def send(self, *message: Piece) -> None:
+    def send(self, message: Sequence[Piece]) -> None:
         """Say something that has no answer; it arrives before any later request."""
         self._announced = self._soon(*message)
 

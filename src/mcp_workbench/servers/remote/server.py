@@ -358,7 +358,7 @@ class RemoteServer(Server):
 
     def _tell_of_roots(self, channel: Channel, traffic: Traffic) -> None:
         if traffic.hears_of_roots:
-            channel.send(*notification(b'"notifications/roots/list_changed"', EMPTY_OBJECT))
+            channel.send(notification(b'"notifications/roots/list_changed"', EMPTY_OBJECT))
 
     # What the server says by itself
 
