@@ -16,6 +16,7 @@ from msgspec import Raw
 
 from .checks import UseArguments, is_object
 from .endpoint.meta import MetaEndpoint
+from .endpoint.offers import RESOURCE
 from .endpoint.question import Client, read_meta
 from .errors import RpcError, ToolError
 from .progress import ProgressRelay
@@ -59,6 +60,8 @@ class _Request(msgspec.Struct):
     params: _Params
 
 
+_OPENING = ord("{")
+
 _decode = msgspec.json.Decoder(_Request).decode
 
 
@@ -88,7 +91,10 @@ class StraightWay:
         arguments: Raw | bytes = params.arguments.arguments
         if len(arguments) < COPIED:
             arguments = bytes(arguments)
-        if id[0] not in ID_STARTS or not is_object(arguments):
+            fits = arguments[0] == _OPENING
+        else:
+            fits = is_object(arguments)
+        if not fits or id[0] not in ID_STARTS:
             return False
         connection, modern = self.connection, client.modern
         call = Call(
@@ -162,11 +168,12 @@ class _Run(Begun, kw_only=True):
             else:  # it is small and goes out as it came
                 line = (SMALL_ANSWER % (self.asked, result),)
             way.workbench.log(call, error, (b'"result":', result))
-            way.endpoint.used(call.ref, result, call.principal)
         except Exception as mistake:
             line = failure(self.asked, way.connection.apology(mistake))
         way.connection.ended_with(self.key, line)
         server.end(self)
+        if isinstance(result, Raw) or RESOURCE in result:
+            way.endpoint.used(call.ref, result, call.principal)
 
     def failed(self, problem: RpcError | PeerClosed | TimedOut) -> None:
         self._go_on(self._mended(problem))

@@ -203,13 +203,16 @@ class Workbench:
 
         Whoever begins a call logs what becomes of it.
         """
-        call = begun.call
+        call, server = begun.call, begun.server
         call.began = now = time.time_ns()
-        call.id = new_id(now)
         call.clock = time.perf_counter()
-        if not begun.server.begin(begun):
+        if server.marks:
+            call.id = new_id(now)  # which it is told
+        if not server.begin(begun):
             return False
-        call.note = self.journal.note(call.arguments)  # while the server works
+        # While the server works:
+        call.id = call.id or new_id(now)
+        call.note = self.journal.note(call)
         return True
 
     def roots_changed(self, home: object) -> None:

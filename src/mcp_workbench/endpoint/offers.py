@@ -34,7 +34,9 @@ _LISTS = {
 }
 """The methods that list each kind, and the capability that a server needs for it."""
 
-_RESOURCE = re.compile(rb'"resource')
+RESOURCE = b'"resource'
+"""Is in every result that names a resource."""
+_RESOURCE = re.compile(RESOURCE)
 _LINK = re.compile(rb'"uri"\s*:\s*("(?:[^"\\]|\\.)*")')
 _EXPRESSION = re.compile(r"\{[^{}]*\}")
 
@@ -151,8 +153,6 @@ class Offers:
 
     def remember(self, source: ToolRef, result: Raw | bytes, principal: str | None) -> None:
         """Whoever reads a tool's result may ask for the resources in it by the server's own URIs."""
-        if not isinstance(result, Raw) and b'"resource' not in result:
-            return
         text = memoryview(result)
         if _RESOURCE.search(text) is None:
             return

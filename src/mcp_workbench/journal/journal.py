@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 Words: TypeAlias = tuple[str, str, str]
-Note: TypeAlias = tuple[str, object]
-"""Arguments as a line shows them, and by whose rules."""
+Note: TypeAlias = tuple[str, str, object]
+"""What is before and behind the outcome in a line, and by whose rules."""
 
 
 class Link(Protocol):
@@ -108,16 +108,18 @@ class Journal:
 
     def _mask(self) -> None:
         self._arguments = Arguments(Mask(self._secrets, self._redact), self._value_limit)
-        self._words = lru_cache(1024)(self._around)
+        self._words = lru_cache(1024)(self._always)
         if self._record:
             from .recording import Recording
 
             self._recording = Recording(self.path, self._secrets, self._redact)
 
-    def note(self, args: Raw | bytes) -> Note | None:
-        """Arguments that were read as JSON, as a line will show them: for a call that is under way."""
+    def note(self, call: Logged) -> Note | None:
+        """What a line will tell of a call but for its outcome, to be kept by the call: that can be made while
+        it is under way. Its arguments were read as JSON.
+        """
         try:
-            return self._arguments.json(bytes(args), valid=True), self._arguments
+            return *self._around(call, valid=True), self._arguments
         except Exception:
             return None  # `write` will find out why
 
@@ -128,47 +130,49 @@ class Journal:
 
         `answer` is the member of an Exchange that came of the call, in pieces: `"result":` and the result.
         """
-        record = ""
-        if self._recording is not None and answer:
-            record = self._recorded(call, answer)
+        record = self._recorded(call, answer) if self._recording is not None and answer else ""
         try:
             note = call.note
             # What was noted holds as long as no other secrets have become known since.
-            if note is not None and note[1] is self._arguments:
-                shown = note[0]
+            if note is not None and note[2] is self._arguments:
+                before, behind, _ = note
             else:
-                shown = self._arguments.json(bytes(call.arguments))
-            before, between, behind = self._words(call.ref, call.caller, call.tid, call.principal)
-            id, parent = call.id, call.parent
-            outcome = '"success"' if error is None else '"error"'
-            failure = "" if error is None else self._failure(error, call.trace)
-            chain = f'"root":"{id}"' if parent is None else f'"parent":"{parent.id}","root":"{call.root.id}"'
-            seconds, millisecond = divmod(call.began // 1_000_000, 1000)
-            millisecond += 1000  # three digits behind the first
+                before, behind = self._around(call)
             # Whole milliseconds, as nobody reads more; below ten, where a call would look free, microseconds.
             duration = f"{cost:.3f}" if cost < 9.9995 else f"{cost:.0f}"
-            line = (
-                f'{{"ts":"{_stamp(seconds)}{str(millisecond)[1:]}{before}{shown},"stat":{outcome},"cost":'
-                f'{duration}{failure}{between}"id":"{id}",{chain}{behind}{record}}}\n'
-            )
+            outcome = '"success","cost":' if error is None else '"error","cost":'
+            failure = "" if error is None else self._failure(error, call.trace)
+            line = f"{before}{outcome}{duration}{failure}{behind}{record}}}\n".encode()
             if not turn.lasts:
-                self._file.append(line.encode())
+                self._file.append(line)
                 return
             if not self._held:
                 turn.record_then(self._put_held)
-            self._held.append(line.encode())
+            self._held.append(line)
         except Exception as problem:
             self._dropped(problem)
 
-    def _around(self, ref: ToolRef, caller: str, tid: str | None, principal: str | None) -> Words:
+    def _around(self, call: Logged, *, valid: bool = False) -> tuple[str, str]:
+        """What is before and behind the outcome in the line of a call."""
+        shown = self._arguments.json(bytes(call.arguments), valid=valid)
+        tool, tid, place = self._words(call.ref, call.caller, call.tid, call.principal)
+        milliseconds, id, parent = call.began // 1_000_000, call.id, call.parent
+        ts = f"{_stamp(milliseconds // 1000)}.{str(milliseconds)[-3:]}Z"
+        chain = f'"root":"{id}"' if parent is None else f'"parent":"{parent.id}","root":"{call.root.id}"'
+        return (
+            f'{{"ts":"{ts}",{tool},"args":{shown},"stat":',
+            f',{tid}"id":"{id}",{chain},{place}',
+        )
+
+    def _always(self, ref: ToolRef, caller: str, tid: str | None, principal: str | None) -> Words:
         """What is the same in all lines of a caller and a tool."""
         text = self._arguments.text
         # Names are never masked, unlike free text: a toolbox may be called as a variable's value is
         # (`production`), and a line must tell where its tool lives.
         return (
-            f'Z","tool":{quote(ref.name)},"caller":{text(caller)},"args":',
-            "," if tid is None else f',"tid":{text(tid)},',
-            f',"toolbox":{quote(ref.toolbox)},"server":{quote(ref.server)}'
+            f'"tool":{quote(ref.name)},"caller":{text(caller)}',
+            "" if tid is None else f'"tid":{text(tid)},',
+            f'"toolbox":{quote(ref.toolbox)},"server":{quote(ref.server)}'
             + ("" if principal is None else f',"principal":{text(principal)}'),
         )
 
@@ -235,4 +239,4 @@ class Journal:
 
 @lru_cache(8)
 def _stamp(seconds: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(seconds))
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))

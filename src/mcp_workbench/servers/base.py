@@ -247,9 +247,7 @@ class Server(ABC):
         begun.link.traffic.end(begun.call)
         if begun.id or not self._slots.withdraw(begun.send):
             self._slots.give_back()
-        self._active -= 1
-        if not self._active and (self._rest is not None or self._tires):
-            self._at_rest()
+        self._finished()
 
     async def ask(self, asked: Asked) -> Raw:
         """The raw result of a request that is no call, in the same limits unless it is a patient one.

@@ -41,8 +41,8 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
     """Whom the server may ask and tell things, where there is somebody."""
     token: bytes = b""
     """What its server calls its progress by, which may go on after the answer where that is a task."""
-    note: tuple[str, object] | None = None
-    """Its arguments as the log will show them, where that was done while it was under way."""
+    note: tuple[str, str, object] | None = None
+    """What the log will tell of it beside its outcome, where that was made while it was under way."""
     trace: str | None = None
     """Where a tool of ours failed; for the log alone."""
 

@@ -30,7 +30,10 @@ PIPE_SIZE = 1 << 20
 """Asked of the kernel for every pipe: a megabyte result then costs one wake-up and not sixteen."""
 
 _MOST_BUFFERS = 512  # below every system's IOV_MAX
-_MOST_HELD = 256  # pieces: the first of many lines should not wait for all the others
+_MOST_HELD = 6
+"""Pieces (a small line is one) up to which it is cheaper to send them together: of more, whoever gets the
+first can be at work on them meanwhile. Measured with 16 calls in flight on two cores: a fifth more calls.
+"""
 
 _JOINED = 1 << 16
 """Bytes up to which it is cheaper to put pieces together than to name each of them to the kernel."""
@@ -127,7 +130,8 @@ class LineReader:
         if first < 0:
             self._keep(chunk)
         elif first + 1 == count and not (self._begun or self._skipping):  # one line and nothing else
-            self._handle((chunk[:-1],))
+            self.heard = self._loop.time()
+            self._handle(chunk[:-1])
         else:
             turn.lasts = True
             self._split(chunk)
@@ -146,22 +150,22 @@ class LineReader:
             self._begun += lines[0]
             lines[0], self._begun = self._begun, bytearray()
         rest = lines.pop()
-        self._handle(lines)
-        if rest and not self._closed:
-            self._keep(rest)
-
-    def _handle(self, lines: Sequence[Line]) -> None:
         self.heard = self._loop.time()
         for line in lines:
             if self._closed:
                 return
-            try:
-                if len(line) > self._max_line:
-                    self._on_overlong()
-                elif not self._shortcut(line):
-                    self._on_line(line)
-            except Exception as error:  # a mistake of ours; the lines behind this one are not to blame
-                self._loop.call_exception_handler({"message": "a line was not handled", "exception": error})
+            self._handle(line)
+        if rest and not self._closed:
+            self._keep(rest)
+
+    def _handle(self, line: Line) -> None:
+        try:
+            if len(line) > self._max_line:
+                self._on_overlong()
+            elif not self._shortcut(line):
+                self._on_line(line)
+        except Exception as error:  # a mistake of ours; the lines behind this one are not to blame
+            self._loop.call_exception_handler({"message": "a line was not handled", "exception": error})
 
     def _keep(self, chunk: Line) -> None:
         if self._skipping:
