@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 from msgspec import Raw
 
+from .chores import Chores
 from .config import ServerConfig
 from .names import Scope, ToolRef
 from .servers.base import Server
@@ -59,7 +60,7 @@ class Finder:
         self._known: dict[Key, _Known] = {}
         self._definitions: dict[Key, dict[ToolRef, Mapping[str, Any]]] = {}
         self._written: dict[Key, Mapping[str, Tool]] = {}
-        self._chores: set[asyncio.Task[None]] = set()
+        self._chores = Chores()
 
     async def find(
         self,
@@ -90,15 +91,12 @@ class Finder:
         }
         if fresh:
             self._written.update({key: server.found for key, server in fresh.items()})
-            task = asyncio.create_task(self._remember(fresh))
-            self._chores.add(task)
-            task.add_done_callback(self._chores.discard)
+            self._chores.begin(self._remember(fresh))
 
     async def settle(self) -> bool:
         """Until all is written that should be remembered, forgotten what is configured no more, and read what
         can be read; whether there is anything that reads meaning."""
-        if self._chores:
-            await asyncio.wait(self._chores)
+        await self._chores.finish()
         state = self._state()
         async with self._lock:
             await asyncio.to_thread(self._tidy, state)

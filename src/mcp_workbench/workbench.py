@@ -9,13 +9,12 @@ from typing import TypeAlias
 
 from msgspec import Raw
 
+from .chores import Chores
 from .config import ChildConfig, Config, FolderConfig, RemoteConfig, ServerConfig
 from .errors import (
     CallFailed,
     CallRefused,
-    ChainTooDeep,
     ConnectFailed,
-    NameNotFound,
     RpcError,
     ServerNotFound,
     ToolboxNotFound,
@@ -34,18 +33,15 @@ from .servers.base import Begun, Server
 from .servers.call import Call
 from .servers.child import ChildServer
 from .servers.eras import Eras
-from .servers.folder import FolderServer, InnerCall
+from .servers.folder import FolderServer
 from .servers.link import Link
 from .servers.processes import Processes
 from .servers.remote.server import RemoteServer
 from .servers.tool import Tool, unlisted_tool
+from .switchboard import Switchboard
 from .toolbox import Toolbox
 from .wire.lines import Piece
 from .wire.messages import NULL, encode, error_object
-
-MOST_CALLS_DEEP = 16
-"""A longer chain of calls of calls is taken for a loop."""
-
 
 Hearer: TypeAlias = Callable[[Server, str, Raw], None]
 """Hears a notification of a server: its method and its params."""
@@ -62,7 +58,7 @@ class Workbench:
         """What a search has shown to a client, which may then call it without opening its toolbox first."""
         self.calls = 0
         self.errors = 0
-        self._farewells: set[asyncio.Task[None]] = set()
+        self._farewells = Chores()
         self.toolboxes: dict[str, Toolbox] = {}
         self._found_secrets: set[str] = set()
         """Those that the configuration does not hold itself."""
@@ -82,9 +78,7 @@ class Workbench:
         servers = set(self._servers())
         self._arrange(config)
         for server in servers.difference(self._servers()):
-            task = asyncio.create_task(server.retire())
-            self._farewells.add(task)
-            task.add_done_callback(self._farewells.discard)
+            self._farewells.begin(server.retire())
         if config.log != before.log or config.secrets != before.secrets:
             self.journal.close()
             self.journal = self._journal()
@@ -220,52 +214,6 @@ class Workbench:
         for server in self._servers():
             server.roots_changed(home)
 
-    # The calls that tools make
-
-    async def call_from(self, outer: Call, target: ToolRef | str, inner: InnerCall) -> Result:
-        """A call made by the tool of `outer`: a name is looked for in its own folder, then in its toolbox.
-
-        Raises ToolError.
-        """
-        ref = target if isinstance(target, ToolRef) else await self._nearest(outer, target)
-        call = Call(
-            ref=ref,
-            arguments=inner.arguments,
-            caller=inner.caller or f"{outer.ref.name}_{outer.id}",
-            parent=outer,
-            tid=inner.tid or outer.tid,
-            principal=outer.principal,
-            scope=outer.scope,
-            on_progress=outer.on_progress,
-            audience=outer.audience,
-        )
-        if len(chain := call.chain) > MOST_CALLS_DEEP:
-            raise ChainTooDeep([link.ref for link in chain])
-        return await self.call(call)
-
-    def callable_from(self, outer: Call) -> list[dict[str, object]]:
-        """What a tool can call: its own folder first, then its toolbox, then the other open ones."""
-        toolboxes = [toolbox for toolbox in self.seen(outer.scope).values() if toolbox.usable]
-        entries = [entry for toolbox in toolboxes for entry in toolbox.entries()]
-        place = (outer.ref.toolbox, outer.ref.server)
-        entries.sort(
-            key=lambda entry: (entry["toolbox"] != place[0], (entry["toolbox"], entry["server"]) != place)
-        )
-        return entries
-
-    async def _nearest(self, outer: Call, name: str) -> ToolRef:
-        toolbox = self.toolboxes.get(outer.ref.toolbox)
-        if toolbox is None:  # the configuration has lost it since the outer call began
-            raise NameNotFound(name, outer.ref)
-        home = toolbox.servers.get(outer.ref.server)
-        server = home if home is not None and name in home.tools else toolbox.find(name)
-        if server is None and not toolbox.opened:  # its server may be on its way
-            await toolbox.open(audience=outer.audience)
-            server = toolbox.find(name)
-        if server is None:
-            raise NameNotFound(name, outer.ref)
-        return ToolRef(outer.ref.toolbox, server.config.name, name)
-
     def tool(self, ref: ToolRef) -> Tool | None:
         """The tool, where it is offered now."""
         toolbox = self.toolboxes.get(ref.toolbox)
@@ -292,8 +240,7 @@ class Workbench:
     async def close(self) -> None:
         """End every connection and every process."""
         self.eras.close()
-        for farewell in self._farewells:
-            farewell.cancel()
+        self._farewells.cancel()
         await asyncio.gather(*(server.close() for server in self._servers()))
         await self._processes.close()
         self.journal.close()
@@ -377,7 +324,9 @@ class Workbench:
         if isinstance(config, ChildConfig):
             return ChildServer(config, self._changed, self._processes, self._hide)
         if isinstance(config, FolderConfig):
-            return FolderServer(config, self._changed, self._processes, self, self.config.log.path)
+            return FolderServer(
+                config, self._changed, self._processes, Switchboard(self), self.config.log.path
+            )
         assert isinstance(config, RemoteConfig)
         return RemoteServer(config, self._changed)
 

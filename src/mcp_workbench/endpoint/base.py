@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Sequence
 import msgspec
 from msgspec import Raw
 
+from ..chores import Chores
 from ..errors import ConnectFailed, RpcError, Unanswered
 from ..names import ResourceRef, Scope, ToolRef
 from ..progress import Notify, ProgressRelay
@@ -55,7 +56,7 @@ class Endpoint(ABC):
         self._subscriptions: set[Subscription] = set()
         self._offers = Offers(self._servers, addressed=addressed)
         self._tasks = TaskRelay(workbench.eras, self._server, workbench.config.secrets)
-        self._chores: set[asyncio.Task[None]] = set()
+        self._chores = Chores()
         self._stop = [workbench.on_change(self._changed), workbench.on_notice(self._heard)]
 
     @abstractmethod
@@ -170,9 +171,7 @@ class Endpoint(ABC):
         del subscription.watched[ref]
         for server in self._servers(None):
             if (server.config.toolbox, server.config.name) == (ref.toolbox, ref.server):
-                task = asyncio.create_task(server.hearing.unwatch(ref.uri))
-                self._chores.add(task)
-                task.add_done_callback(self._chores.discard)
+                self._chores.begin(server.hearing.unwatch(ref.uri))
 
     def _heard(self, server: Server, method: str, params: Raw) -> None:
         toolbox = server.config.toolbox

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..config import ServerConfig
 from ..errors import NotAccepted, PinsUnusable
-from ..servers.base import Inspection
+from ..servers.offering import Inspection
 from ..servers.tool import Tool
 from .file import PinFile, Recorded
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Literal, TypeVar
 
 from msgspec import Raw
 
 from ..config import ServerConfig
-from ..errors import NOT_READ_ONLY, ConnectFailed, RpcError, Unanswered
+from ..errors import ConnectFailed, RpcError, Unanswered
 from ..protocol import tasks
 from ..protocol.about import About
 from ..protocol.audience import Audience
@@ -22,22 +22,14 @@ from ..wire.peer import PeerClosed, Pending, TimedOut
 from .call import Call
 from .hearing import Hearing
 from .link import Link
+from .offering import Offering
 from .slots import Slots
 from .tasks import Tasks
-from .tool import Tool, read_tool
+from .tool import Tool
 
 T = TypeVar("T")
 
 TOOLS_CHANGED = "notifications/tools/list_changed"
-
-
-class Inspection(NamedTuple):
-    """What somebody else thinks of a listing."""
-
-    withheld: Mapping[str, str]
-    """Tools that must not be offered, and why."""
-    notes: Sequence[str]
-    """Lines for `_errors`."""
 
 
 class Begun(Pending, kw_only=True):
@@ -62,34 +54,18 @@ class Begun(Pending, kw_only=True):
             self.link.peer.cancel(self.id)
 
 
-Inspect: TypeAlias = Callable[[ServerConfig, Collection[Tool]], Inspection]
-
-
-def _no_objection(config: ServerConfig, tools: Collection[Tool]) -> Inspection:
-    return Inspection({}, ())
-
-
 def _unheard(server: Server, method: str, params: Raw) -> None:
     return
 
 
-class Server(ABC):
+class Server(Offering, ABC):
     """`connect` and `call` may be used by any number of tasks at once."""
 
     marks = False
     """Whether its results may hold what is for us alone, and `unmarked` has to take it out."""
 
     def __init__(self, config: ServerConfig, on_change: Callable[[], None]) -> None:
-        self.config = config
-        self.inspect: Inspect = _no_objection
-        """Who is asked about every listing."""
-        self._findings: Sequence[str] = ()
-        self.found: dict[str, Tool] = {}
-        """What passes the filters, offered or not."""
-        self.tools: dict[str, Tool] = {}
-        """What is offered, in the server's order."""
-        self.withheld: dict[str, str] = {}
-        """Tools that are there and not offered, and why."""
+        super().__init__(config)
         self.skipped = 0
         """Lines of it that were no messages."""
         self.unasked = 0
@@ -100,16 +76,8 @@ class Server(ABC):
         """The era it was found to live in when it was last connected."""
         self.about = About()
         """What it said of itself when it was last connected."""
-        self._own: list[Raw] = []
-        """What the first connection listed."""
-        self.further: dict[bytes, list[Raw]] = {}
-        """What further ones did, by what was declared on them: a server may offer more to who can do more."""
-        self.listed = False
-        """Whether the tools were ever known; they are kept while the server is away."""
         self.failure: ConnectFailed | None = None
         """Why the last attempt to connect failed, until one succeeds."""
-        self.notes: list[str] = []
-        """What the server could not do though it is connected; lines for `_errors`."""
         self.on_change = on_change
         self.on_notice: Callable[[Server, str, Raw], None] = _unheard
         """Who hears what the server says of its lists and resources: a notification's method and params.
@@ -271,11 +239,6 @@ class Server(ABC):
         finally:
             self._finished()
 
-    def takes_unlisted(self, name: str) -> bool:
-        """Whether it may be asked for a tool that it did not list."""
-        config = self.config
-        return config.filters.allows(name) and not (config.read_only or config.pinned)
-
     async def retire(self) -> None:
         """Let the calls under way finish, then close. No new ones may come."""
         while self._active:
@@ -295,48 +258,6 @@ class Server(ABC):
         hear of that, it does.
         """
         return
-
-    def offer(self, definitions: list[Raw]) -> None:
-        """Take over the listing of the first connection."""
-        self._own = definitions
-        more = [each for listing in self.further.values() for each in listing]
-        self.found = (
-            {**self._wanted(more), **self._wanted(definitions)} if more else self._wanted(definitions)
-        )
-        self.listed = True
-        self.sort_out()
-
-    def offer_further(self, declared: bytes, definitions: list[Raw]) -> None:
-        """Offer what a further connection lists, on which this was declared, beside what the first does."""
-        self.further[declared] = definitions
-        self.offer(self._own)
-
-    def sort_out(self) -> None:
-        """Offer what may be offered of what was found; again when `inspect` would say something else."""
-        self.withheld, findings = self._look_into(self.found)
-        self.tools = {name: tool for name, tool in self.found.items() if name not in self.withheld}
-        # The other notes are the server's own.
-        self.notes = [note for note in self.notes if note not in self._findings] + [*findings]
-        self._findings = findings
-
-    def would_offer(self, definitions: list[Raw]) -> dict[str, Tool]:
-        """What of a listing from another time would be offered now."""
-        found = self._wanted(definitions)
-        withheld, _ = self._look_into(found)
-        return {name: tool for name, tool in found.items() if name not in withheld}
-
-    def _wanted(self, definitions: list[Raw]) -> dict[str, Tool]:
-        allows = self.config.filters.allows
-        read = (read_tool(definition) for definition in definitions)
-        return {tool.name: tool for tool in read if tool is not None and allows(tool.name)}
-
-    def _look_into(self, found: dict[str, Tool]) -> tuple[dict[str, str], Sequence[str]]:
-        """Which are withheld and why, and what there is to say of any of them."""
-        reasons, findings = self.inspect(self.config, found.values())
-        withheld = dict(reasons)
-        if self.config.read_only:
-            withheld.update({name: NOT_READ_ONLY for name, tool in found.items() if not tool.read_only})
-        return withheld, findings
 
     def _heard(self, method: str, params: Raw) -> None:
         if method == tasks.STATUS and (task := tasks.read_task(params)) is not None:

@@ -276,7 +276,7 @@ class FolderServer(SpawnedServer):
             request.answer(encode({"tools": self._switchboard.callable_from(outer)}))
         else:
             key = bytes(request.id)
-            self._inner[key] = self._chore(self._connect_inner(request, outer, inner))
+            self._inner[key] = self._chores.begin(self._connect_inner(request, outer, inner))
             self._inner[key].add_done_callback(lambda _: self._inner.pop(key, None))
 
     def on_notification(self, peer: Peer, method: str, params: Raw) -> None:

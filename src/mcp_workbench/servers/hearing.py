@@ -14,6 +14,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Raw
 
+from ..chores import Chores
 from ..errors import RpcError, Unanswered
 from ..protocol import tasks
 from ..protocol.session import Asked, Session
@@ -71,7 +72,7 @@ class Hearing:
         self._further: set[Session] = set()
         """Of other connections to the server, each with a client's own state behind it."""
         self._standing: asyncio.Task[None] | None = None
-        self._tellings: set[asyncio.Task[None]] = set()
+        self._tellings = Chores()
         self._acknowledged = asyncio.Event()
 
     @property
@@ -186,9 +187,7 @@ class Hearing:
                         await session.ask(Asked(method, {"uri": Raw(encode(uri))}))
 
         if sessions:
-            task = asyncio.create_task(tell())
-            self._tellings.add(task)
-            task.add_done_callback(self._tellings.discard)
+            self._tellings.begin(tell())
 
     async def _subscribe_again(self, session: Session) -> None:
         for uri in list(self._watched):

@@ -20,21 +20,15 @@ from ..protocol.audience import Audience
 from ..protocol.session import Asked, Era, IncompatibleServer, Session, open_session
 from ..wire.messages import EMPTY_OBJECT, SMALL_CALL, request
 from ..wire.peer import Limit, Peer, PeerClosed, Request, TimedOut
-from .base import TOOLS_CHANGED, Begun, Server
+from .base import TOOLS_CHANGED, Begun
 from .call import Call
 from .link import Link
-from .links import Links
+from .linked import LinkedServer
 from .processes import Processes, StartFailed
 from .restarts import STARTS, Restarts
 from .stderr import Stderr
 from .tool import Tool
 from .traffic import Traffic, askable
-
-RELIST_PAUSE = 0.1
-"""Seconds between two listings of a server that keeps saying that its tools have changed.
-
-Clients hear of it half as often: most servers say it several times in a row.
-"""
 
 FAREWELL_TIME = 5.0
 """Seconds that a process may take to end before another one is started in its place."""
@@ -53,21 +47,12 @@ class _Unread(Unanswered):
     """The process died while it had nothing to do, and never saw the call."""
 
 
-class SpawnedServer(Server):
+class SpawnedServer(LinkedServer[Link]):
     """Also the Receiver of what the process says by itself."""
 
     def __init__(self, config: ServerConfig, on_change: Callable[[], None], processes: Processes) -> None:
         super().__init__(config, on_change)
         self._processes = processes
-        self._link: Link | None = None
-        """The first, which is listed and heard."""
-        self._links = Links(
-            config.limits.connections,
-            first=lambda: self._link,
-            reopen=self._reopen,
-            open=self._open_another,
-            let_go=self._send_away,
-        )
         self._lives: dict[Peer, Link] = {}
         """Every process that we have not let go, by the peer that speaks with it."""
         self._stderr: Stderr | None = None
@@ -80,10 +65,6 @@ class SpawnedServer(Server):
         self._limit = Limit(config.limits.timeout, config.limits.idle_timeout)
         self._listens = config.limits.idle_timeout is not None
         """Whether it must say how it gets on."""
-        self._chores: set[asyncio.Task[None]] = set()
-        self._relisting = False
-        self._stale = False
-        self._telling = False
 
     @abstractmethod
     def _program(self) -> Program:
@@ -180,17 +161,7 @@ class SpawnedServer(Server):
                 self._restarts.lasted()
             self._let_go(link)
 
-    async def _disconnect_all(self) -> None:
-        await self._links.close()
-        await self._disconnect()
-
-    async def _reopen(self, audience: Audience | None) -> None:
-        if self._connecting is None:
-            await self._disconnect()
-        await self.connect(audience)
-
     async def _open_another(self, audience: Audience | None) -> Link | None:
-        """One more process, for a client that must not share one. Raises Unanswered or RpcError."""
         both = self._era == "modern" and not self._modern_alone and askable(audience)
         try:
             return await self._greet_another(audience, "legacy" if both else self._era)
@@ -220,7 +191,7 @@ class SpawnedServer(Server):
         if session is not None and not session.modern:
             self.hearing.join(session)
             if link.traffic.declared not in self.further:
-                await self._list_further(link, session)
+                await self._list_further(link)
         return link
 
     async def _send_away(self, link: Link) -> None:
@@ -344,21 +315,11 @@ class SpawnedServer(Server):
             assert link.session is not None
         if link.peer.clogged:
             raise Unanswered("busy: the server does not read what is sent to it; try again later")
-        traffic = link.traffic
-        if traffic.begin(errand):
-            self._tell_of_roots(link)
+        session = link.session
         try:
-            if traffic.level is not None or (audience is not None and audience.level is not None):
-                await traffic.agree_on_level(link.session)
-            return await exchange(link.session)
-        except RpcError as error:
-            if error.code == revisions.URL_ELICITATION:
-                traffic.required(error, audience)
-            raise
+            return await self._carry(link, errand, lambda: exchange(session))
         except PeerClosed as end:
             raise await self._lost(link, end) from None
-        finally:
-            traffic.end(errand)
 
     async def _lost(self, link: Link, end: PeerClosed) -> Unanswered:
         """What became of a request to a process that has gone."""
@@ -381,7 +342,7 @@ class SpawnedServer(Server):
         for link in self._lives.values():
             # The loop's time stands still for a millisecond or so, hence no `<`.
             if link.session is not None and link.doubt is None and link.peer.heard <= since:
-                link.doubt = self._chore(self._look_for_life(link))
+                link.doubt = self._chores.begin(self._look_for_life(link))
 
     async def _look_for_life(self, link: Link) -> None:
         """Not a word in all that time: slow, or stopped and of no use to the next call either."""
@@ -408,68 +369,6 @@ class SpawnedServer(Server):
             audience=call.audience,
         )
 
-    def roots_changed(self, home: object) -> None:
-        for link in self._lives.values():
-            if link.traffic.last is home:
-                self._tell_of_roots(link)
-
-    def _tell_of_roots(self, link: Link) -> None:
-        if link.traffic.hears_of_roots and link.session is not None:
-            link.peer.notify(b'"notifications/roots/list_changed"', EMPTY_OBJECT)
-
-    async def refresh(self, audience: Audience | None = None) -> None:
-        await self._links.meet(audience, self.further)
-
-    async def _list_further(self, link: Link, session: Session) -> None:
-        """Offer what a further connection offers beside what the first does."""
-        try:
-            async with asyncio.timeout(self.config.limits.connect_timeout):
-                self.offer_further(link.traffic.declared, await self._list(session))
-        except (RpcError, PeerClosed, TimeoutError):
-            return
-        self._tell_soon()
-
-    def _may_have_missed(self) -> None:
-        self._tools_changed()
-
-    def _tools_changed(self) -> None:
-        self._stale = True
-        if not self._relisting:
-            self._relisting = True
-            self._chore(self._relist())
-
-    async def _relist(self) -> None:
-        """The tools changed. However often the server says so meanwhile, one more listing is enough."""
-        while self._stale and self._link is not None and self._link.session is not None:
-            self._stale = False
-            try:
-                async with asyncio.timeout(self.config.limits.connect_timeout):
-                    definitions = await self._list(self._link.session)
-            except (RpcError, PeerClosed, TimeoutError):
-                break  # the last listing stands; a dead server is listed anew when it is back
-            self.offer(definitions)
-            self._tell_soon()
-            await asyncio.sleep(RELIST_PAUSE)
-        self._relisting = False
-
-    def _tell_soon(self) -> None:
-        if not self._telling:
-            self._telling = True
-            self._chore(self._tell())
-
-    async def _tell(self) -> None:
-        await asyncio.sleep(2 * RELIST_PAUSE)
-        self._telling = False
-        self._heard(TOOLS_CHANGED, Raw(EMPTY_OBJECT))
-        self.on_change()
-
-    def _chore(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Work that nobody waits for."""
-        task = asyncio.create_task(work)
-        self._chores.add(task)
-        task.add_done_callback(self._chores.discard)
-        return task
-
     # What the process says by itself
 
     def on_request(self, peer: Peer, request: Request) -> None:
@@ -486,9 +385,9 @@ class SpawnedServer(Server):
         if method != TOOLS_CHANGED:
             self.hearing.hear(method, params)
         elif link is self._link:
-            self._tools_changed()
+            self._relisting.begin(announced=True)
         else:
-            self._chore(self._list_further(link, link.session))
+            self._chores.begin(self._list_further(link))
 
     def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
         self.skipped += 1

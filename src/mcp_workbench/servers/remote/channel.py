@@ -10,13 +10,14 @@ import asyncio
 import contextlib
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Generator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Generator, Sequence
+from typing import Protocol
 
 import httpx2
 import msgspec
 from msgspec import Raw
 
+from ...chores import Chores
 from ...errors import RpcError, Unanswered
 from ...wire import messages
 from ...wire.lines import Piece
@@ -65,7 +66,7 @@ class Channel(ABC):
         self._listener = listener
         self._ids = itertools.count(1)
         self._pending: dict[bytes, _Pending] = {}
-        self._chores: set[asyncio.Task[None]] = set()
+        self._chores = Chores()
         self._announced: asyncio.Task[None] | None = None
 
     def next_id(self) -> bytes:
@@ -190,20 +191,7 @@ class Channel(ABC):
             with contextlib.suppress(Unanswered, RpcError):
                 await self._deliver(b"".join(bytes(piece) for piece in message).rstrip(b"\n"))
 
-        return self._chore(deliver())
-
-    def _chore(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Work that nobody waits for."""
-        task = asyncio.create_task(work)
-        self._chores.add(task)
-        task.add_done_callback(self._chores.discard)
-        return task
-
-    async def _end_chores(self) -> None:
-        chores = list(self._chores)
-        for chore in chores:
-            chore.cancel()
-        await asyncio.gather(*chores, return_exceptions=True)
+        return self._chores.begin(deliver())
 
     # What is no answer
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 from msgspec import Raw
@@ -15,11 +15,11 @@ from ...errors import RpcError, Unanswered
 from ...protocol import revisions
 from ...protocol.audience import Audience
 from ...protocol.session import Asked, Era, IncompatibleServer, Session, open_session
-from ...wire.messages import EMPTY_OBJECT, notification
+from ...wire.messages import EMPTY_OBJECT
 from ...wire.peer import Request
-from ..base import TOOLS_CHANGED, Server, Tool
+from ..base import TOOLS_CHANGED, Tool
 from ..call import Call
-from ..links import Links
+from ..linked import LinkedServer
 from ..traffic import Traffic, askable
 from .failures import BadStatus, Cut, NotReached, NotRepeated, ServerTrouble, SessionLost
 
@@ -58,7 +58,7 @@ class Link:
 Remedy: TypeAlias = Callable[[Link], Awaitable[None]]
 
 
-class RemoteServer(Server):
+class RemoteServer(LinkedServer[Link]):
     """Also the Listener of what the server says by itself."""
 
     config: RemoteConfig
@@ -70,22 +70,8 @@ class RemoteServer(Server):
         self._credentials = credentials
         self._site: Site | None = None
         self._stamps: Stamps | None = None
-        self._link: Link | None = None
-        """The first, which is listed and heard."""
-        self._links = Links(
-            config.limits.connections,
-            first=lambda: self._link,
-            reopen=self._reopen,
-            open=self._open_another,
-            let_go=self._send_away,
-        )
         self._traffic: dict[Channel, Traffic] = {}
         """What each channel carries that we have not closed."""
-        self._chores: set[asyncio.Task[None]] = set()
-        self._relisting: asyncio.Task[None] | None = None
-        self._stale = False
-        self._announced = False
-        """Whether the server itself says that its tools changed."""
 
     @property
     def connected(self) -> bool:
@@ -99,6 +85,7 @@ class RemoteServer(Server):
 
     async def close(self) -> None:
         await super().close()
+        self._chores.cancel()
         if self._site is not None:
             await self._site.close()
 
@@ -161,11 +148,6 @@ class RemoteServer(Server):
             channel.listen()
         return Link(channel, session, traffic)
 
-    async def _reopen(self, audience: Audience | None) -> None:
-        if self._connecting is None:
-            await self._disconnect()
-        await self.connect(audience)
-
     async def _open_another(self, audience: Audience | None) -> Link | None:
         first = self._link.traffic if self._link is not None else None
         both = first is not None and first.modern and askable(audience)
@@ -173,8 +155,7 @@ class RemoteServer(Server):
             async with asyncio.timeout(self.config.limits.connect_timeout):
                 link = await self._begin(audience, "legacy" if both else None)
                 if not link.traffic.modern and link.traffic.declared not in self.further:
-                    self.offer_further(link.traffic.declared, await self._list(link.session))
-                    self.on_change()
+                    await self._list_further(link)
                 return link
         except TimeoutError:
             raise Unanswered("connection timeout") from None
@@ -224,15 +205,9 @@ class RemoteServer(Server):
 
     async def _disconnect(self) -> None:
         self.hearing.end()
-        for chore in list(self._chores):
-            chore.cancel()
         link, self._link = self._link, None
         if link is not None:
             await self._send_away(link)
-
-    async def _disconnect_all(self) -> None:
-        await self._links.close()
-        await self._disconnect()
 
     # Listing and calling
 
@@ -274,7 +249,7 @@ class RemoteServer(Server):
         while True:
             link = await self._linked(errand)
             try:
-                return await self._carried(link, errand, exchange)
+                return await self._exchanged(link, errand, exchange)
             except (Unanswered, RpcError) as failure:
                 remedy = self._remedy(failure, link, repeatable)
                 if remedy is None and isinstance(failure, Cut):
@@ -307,7 +282,7 @@ class RemoteServer(Server):
 
     async def _list_again(self, link: Link) -> None:
         """The tool's schema has changed, and with it the headers that repeat its arguments."""
-        await asyncio.wait({self._tools_changed()})
+        await self._relisting.until_listed()
 
     async def _as_before(self, link: Link) -> None:
         return
@@ -320,24 +295,11 @@ class RemoteServer(Server):
         link = self._link
         return await self._links.choose(audience) if self._links.needed(link.traffic, errand) else link
 
-    async def _carried(
+    async def _exchanged(
         self, link: Link, errand: Call | Asked, exchange: Callable[[Link, bytes], Awaitable[Raw]]
     ) -> Raw:
-        """The result of an exchange on this link, during which the server may ask and tell things."""
         id = link.channel.next_id()
-        traffic, audience = link.traffic, errand.audience
-        if traffic.begin(errand, id):
-            self._tell_of_roots(link.channel, traffic)
-        try:
-            if traffic.level is not None or (audience is not None and audience.level is not None):
-                await traffic.agree_on_level(link.session)
-            return await exchange(link, id)
-        except RpcError as error:
-            if error.code == revisions.URL_ELICITATION:
-                traffic.required(error, audience)
-            raise
-        finally:
-            traffic.end(errand, id)
+        return await self._carry(link, errand, lambda: exchange(link, id), id)
 
     async def _exchange(self, link: Link, id: bytes, tool: Tool, call: Call) -> Raw:
         call.token = id
@@ -350,15 +312,6 @@ class RemoteServer(Server):
             on_progress=call.on_progress,
             audience=call.audience,
         )
-
-    def roots_changed(self, home: object) -> None:
-        for channel, traffic in self._traffic.items():
-            if traffic.last is home:
-                self._tell_of_roots(channel, traffic)
-
-    def _tell_of_roots(self, channel: Channel, traffic: Traffic) -> None:
-        if traffic.hears_of_roots:
-            channel.send(notification(b'"notifications/roots/list_changed"', EMPTY_OBJECT))
 
     # What the server says by itself
 
@@ -379,8 +332,7 @@ class RemoteServer(Server):
         if method != TOOLS_CHANGED:
             self.hearing.hear(method, params)
         elif link is not None:
-            self._announced = True
-            self._tools_changed()
+            self._relisting.begin(announced=True)
 
     def on_lost(self, channel: Channel) -> None:
         if (traffic := self._traffic.pop(channel, None)) is not None:
@@ -395,46 +347,6 @@ class RemoteServer(Server):
                 other.usable = False
                 self._links.remove(other)
                 break
-
-    async def refresh(self, audience: Audience | None = None) -> None:
-        await self._links.meet(audience, self.further)
-
-    def _may_have_missed(self) -> None:
-        self._tools_changed()
-
-    def _tools_changed(self) -> asyncio.Task[None]:
-        """What lists them anew; however often this is called meanwhile, one more listing is enough."""
-        self._stale = True
-        if self._relisting is None:
-            self._relisting = self._chore(self._relist())
-        return self._relisting
-
-    async def _relist(self) -> None:
-        before = self._definitions()
-        try:
-            while self._stale and self._link is not None:
-                self._stale = False
-                async with asyncio.timeout(self.config.limits.connect_timeout):
-                    self.offer(await self._list(self._link.session))
-        except (RpcError, Unanswered, TimeoutError):
-            pass  # the last listing stands; a server that went away is listed anew when it is back
-        finally:
-            self._relisting = None
-        announced, self._announced = self._announced, False
-        if announced:
-            self._heard(TOOLS_CHANGED, Raw(EMPTY_OBJECT))
-        if announced or self._definitions() != before:
-            self.on_change()
-
-    def _definitions(self) -> list[bytes]:
-        return [bytes(tool.definition) for tool in self.found.values()]
-
-    def _chore(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Work that nobody has to wait for."""
-        task = asyncio.create_task(work)
-        self._chores.add(task)
-        task.add_done_callback(self._chores.discard)
-        return task
 
 
 def _may_be_repeated(tool: Tool) -> bool:

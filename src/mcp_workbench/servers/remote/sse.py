@@ -30,7 +30,7 @@ class SseChannel(Channel):
             refusal = await self._refusal(response)
             await response.aclose()
             raise refusal
-        self._chore(self._hear(response))
+        self._chores.begin(self._hear(response))
         await asyncio.shield(self._endpoint)
 
     async def request(
@@ -61,13 +61,13 @@ class SseChannel(Channel):
         return  # there is but one stream, and it is open
 
     async def close(self, *, say_goodbye: bool) -> None:
-        await self._end_chores()
+        await self._chores.end()
 
     async def _deliver(self, message: bytes) -> None:
         headers = {"content-type": "application/json"}
         response = await self.site.send("POST", headers, message, to=self._endpoint.result())
         if response.is_success:
-            self._chore(EventStream(response, self.max_message).drain())
+            self._chores.begin(EventStream(response, self.max_message).drain())
             return
         refusal = await self._refusal(response)
         await response.aclose()

@@ -102,10 +102,10 @@ class StreamableChannel(Channel):
         return result
 
     def listen(self) -> None:
-        self._chore(self._hear())
+        self._chores.begin(self._hear())
 
     async def close(self, *, say_goodbye: bool) -> None:
-        await self._end_chores()
+        await self._chores.end()
         session, self._session = self._session, None
         if say_goodbye and session is not None:
             with contextlib.suppress(Unanswered, TimeoutError):
@@ -191,7 +191,7 @@ class StreamableChannel(Channel):
                     if event.data and event.kind == b"message":
                         self._receive(event.data, within=place.of)
                     if reply is not None and reply.done():
-                        self._chore(stream.drain())
+                        self._chores.begin(stream.drain())
                         return
         except BaseException:
             await stream.close()
