@@ -73,7 +73,9 @@ class Record:
         self.path = path
 
     def __iter__(self):
-        return map(json.loads, self.path.read_text().splitlines() if self.path.exists() else ())
+        text = self.path.read_text() if self.path.exists() else ""
+        whole, _, _ = text.rpartition("\n")  # the server may be writing another line right now
+        return map(json.loads, whole.splitlines())
 
     def wait_for(self, fits: Callable[[Json], bool], patience: float = PATIENCE) -> Json:
         until = time.monotonic() + patience
