@@ -28,8 +28,8 @@ CLIENT = {
 WITHOUT_LOG = """
 import sys
 from mcp_workbench.journal import Journal
-Journal.write = lambda self, **line: None
-Journal.note = lambda self, args: None
+Journal.write = lambda self, call, cost, error=None, answer=(): None
+Journal.note = lambda self, call: None
 from mcp_workbench.__main__ import main
 sys.exit(main())
 """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .config import Config
+    from .servers.guard import Watchdog
 
 
 def serve_stdio(option: str | None = None, toolbox: str | None = None) -> int:
@@ -37,6 +38,7 @@ def serve_stdio(option: str | None = None, toolbox: str | None = None) -> int:
         introduce()
     elif toolbox is None:  # one that is served as it is introduces itself, when it is open
         greeting = greet(config)
+    watchdog = early_watchdog(config)
     from .stdio import serve
     from .workbench import Workbench
 
@@ -47,8 +49,20 @@ def serve_stdio(option: str | None = None, toolbox: str | None = None) -> int:
     gc.freeze()  # nor later on
     gc.enable()
     asked_for = option is not None or bool(os.environ.get("WORKBENCH_CONFIG"))
-    run(serve(Workbench(config), asked_for=asked_for, toolbox=toolbox, greeting=greeting))
+    run(serve(Workbench(config), asked_for=asked_for, toolbox=toolbox, greeting=greeting, watchdog=watchdog))
     return 0
+
+
+def early_watchdog(config: Config) -> Watchdog | None:
+    """It starts while we import what serving needs; the first toolbox is opened so much faster."""
+    if not config.has_children:
+        return None
+    from .servers.guard import start_watchdog
+
+    try:
+        return start_watchdog()
+    except OSError:
+        return None  # whoever needs it will try again, and tell
 
 
 def import_msgspec() -> None:

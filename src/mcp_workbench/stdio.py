@@ -23,6 +23,7 @@ from .errors import RpcError
 from .greeting import ENDING, UNGREETED, Greeting
 from .life import Life
 from .protocol import revisions
+from .servers.guard import Watchdog
 from .straight import StraightWay
 from .wire import messages
 from .wire.lines import Piece, widen
@@ -300,12 +301,14 @@ async def serve(
     asked_for: bool = True,
     toolbox: str | None = None,
     greeting: Greeting = UNGREETED,
+    watchdog: Watchdog | None = None,
 ) -> None:
     """Serve until the client leaves or a signal says so; then close the workbench and leave nothing behind.
 
     `asked_for` says that the user named the configuration file. With a `toolbox`, that one is served as it
-    is; else all of them, through the meta-tools.
+    is; else all of them, through the meta-tools. `greeting` and `watchdog` are what was begun before us.
     """
+    workbench.prepare(watchdog)
     reading, writing = claim_streams()
     reading, source = pollable(reading)
     widen(reading)

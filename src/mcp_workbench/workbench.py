@@ -34,6 +34,7 @@ from .servers.call import Call
 from .servers.child import ChildServer
 from .servers.eras import Eras
 from .servers.folder import FolderServer
+from .servers.guard import Watchdog
 from .servers.link import Link
 from .servers.processes import Processes
 from .servers.remote.server import RemoteServer
@@ -84,6 +85,14 @@ class Workbench:
             self.journal = self._journal()
             self._on_record.clear()
         self._changed()
+
+    def prepare(self, watchdog: Watchdog | None = None) -> None:
+        """Do what makes the first opening faster, before anybody asks for one.
+
+        `watchdog` is one that was started already.
+        """
+        if self.config.has_children or watchdog is not None:
+            self._processes.prepare(watchdog)
 
     def seen(self, scope: Scope) -> Mapping[str, Toolbox]:
         """The toolboxes that a caller may know of; the others do not exist for it."""
@@ -204,9 +213,9 @@ class Workbench:
             call.id = new_id(now)  # which it is told
         if not server.begin(begun):
             return False
-        # While the server works:
         call.id = call.id or new_id(now)
-        call.note = self.journal.note(call)
+        if begun.id:  # then the server works meanwhile; else it waits for a place, with as little as can be
+            call.note = self.journal.note(call)
         return True
 
     def roots_changed(self, home: object) -> None:

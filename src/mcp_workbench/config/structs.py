@@ -122,3 +122,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     secrets: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
     untrusted: str | None = None
+
+    @property
+    def has_children(self) -> bool:
+        """Whether any server runs as a process of ours."""
+        return any(
+            not isinstance(server, RemoteConfig)
+            for toolbox in self.toolboxes.values()
+            for server in toolbox.servers.values()
+        )

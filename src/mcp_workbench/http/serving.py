@@ -118,6 +118,7 @@ async def serve(
             )
         )
         _on_signals(server, app, life)
+        workbench.prepare()
         sweeping = asyncio.create_task(_sweep(server, app))
         stack.callback(sweeping.cancel)
         started(_addresses(serving, sockets), token_file(environ) if app.needs_own_token else None)

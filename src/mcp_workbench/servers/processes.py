@@ -10,14 +10,12 @@ import os
 import select
 import signal
 import socket
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import WorkbenchError
 from ..wire.lines import Line, LineReader, widen
-
-_WATCHDOG = os.path.join(os.path.dirname(__file__), "watchdog.py")
+from .guard import Watchdog, start_watchdog
 
 
 class StartFailed(WorkbenchError):
@@ -36,7 +34,7 @@ class Process:
 
 
 class Processes:
-    """All children of one workbench. The watchdog is started with the first of them."""
+    """All children of one workbench. The watchdog is started with the first of them, or before."""
 
     def __init__(self) -> None:
         self._link: socket.socket | None = None
@@ -47,10 +45,19 @@ class Processes:
         self._running: dict[int, Process] = {}
         self._gone: asyncio.Future[None] | None = None
 
+    def prepare(self, watchdog: Watchdog | None = None) -> None:
+        """Have the watchdog before the first child: it takes as long to start as a small server does.
+
+        `watchdog` is one that was started already.
+        """
+        if self._link is None:
+            with contextlib.suppress(OSError):  # `start` will say what is wrong
+                self._attach(watchdog or start_watchdog())
+
     async def start(self, path: str, argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> Process:
         """Run a program in a session of its own. Raises StartFailed."""
         if self._link is None:
-            self._link = self._start_watchdog()
+            self._attach(start_watchdog())
         child_in, stdin = os.pipe()
         stdout, child_out = os.pipe()
         stderr, child_err = os.pipe()
@@ -110,28 +117,17 @@ class Processes:
                 # Event loops make what they watch non-blocking. The watchdog reads at once; we can wait.
                 select.select((), (link,), ())
 
-    def _start_watchdog(self) -> socket.socket:
-        ours, theirs = socket.socketpair()
-        # The socket goes to descriptor 3; the watchdog needs nothing else that is ours.
-        actions = [
-            (os.POSIX_SPAWN_DUP2, theirs.fileno(), 3),
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-        ]
-        argv = [sys.executable, "-I", "-S", _WATCHDOG]
-        self._watchdog = os.posix_spawn(
-            sys.executable, argv, {"PATH": os.defpath}, file_actions=actions, setsid=True
-        )
-        theirs.close()
+    def _attach(self, watchdog: Watchdog) -> None:
+        """Give it orders, and hear its news."""
+        self._watchdog, self._link = watchdog
         self._gone = asyncio.get_running_loop().create_future()
         self._reader = LineReader(
-            os.dup(ours.fileno()),
+            os.dup(self._link.fileno()),
             on_line=self._news,
             on_end=self._lost,
             on_overlong=self._lost,
             max_line=1 << 20,
         )
-        return ours
 
     def _news(self, line: Line) -> None:
         news: dict[str, Any] = json.loads(line)
