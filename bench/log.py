@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from mcp_workbench.journal import Journal, new_id
 from mcp_workbench.journal.log import Log
 from mcp_workbench.journal.query import Query
+from mcp_workbench.names import ToolRef
+from mcp_workbench.servers.call import Call
 
 TEXT = "The quick brown fox jumps over the lazy dog. "
 ARGUMENTS = {
@@ -41,12 +42,24 @@ def journal(folder: Path) -> Journal:
     )
 
 
-def call(**fields: Any) -> dict[str, Any]:
-    return {
-        "ts": time.time(), "tool": "read_file", "caller": "claude-code", "args": b"{}", "error": None,
-        "trace": None, "cost": 0.0123, "tid": None, "id": "18e82b5d7e0423f1c93c3", "parent": None,
-        "root": "18e82b5d7e0423f1c93c3", "toolbox": "dev", "server": "files", "principal": None, **fields,
-    }  # fmt: skip
+def call(
+    arguments: bytes = b"{}",
+    *,
+    tool: str = "read_file",
+    server: str = "files",
+    caller: str = "claude-code",
+    id: str = "18e82b5d7e0423f1c93c3",
+    ago: float = 0,
+    parent: Call | None = None,
+) -> Call:
+    return Call(
+        ref=ToolRef("dev", server, tool),
+        arguments=arguments,
+        caller=caller,
+        id=id,
+        began=int((time.time() - ago) * 1e9),
+        parent=parent,
+    )
 
 
 def cost_of(act: Callable[[], object], *, budget: float = 1.0) -> float:
@@ -69,7 +82,7 @@ def measure_writing(folder: Path) -> None:
     log = journal(folder)
     for name, arguments in ARGUMENTS.items():
         raw = json.dumps(arguments, separators=(",", ":")).encode()
-        print(f"write, arguments of {name:24} {cost_of(partial(log.write, **call(args=raw))):10.1f} µs")
+        print(f"write, arguments of {name:24} {cost_of(partial(log.write, call(raw), 12.3)):10.1f} µs")
     print(f"{'new_id':44} {cost_of(new_id):10.1f} µs")
     assert log.dropped == 0
 
@@ -77,27 +90,16 @@ def measure_writing(folder: Path) -> None:
 def fill(folder: Path, count: int) -> None:
     """A call every 50 ms up to now, every fourth one from outside and with three calls inside it."""
     log = journal(folder)
-    now = time.time()
     raw = json.dumps(ARGUMENTS["100 bytes"]).encode()
     began = time.perf_counter()
-    root, outer = "", ""
+    outer: Call | None = None
     for n in range(count):
-        id = new_id()
-        if n % 4 == 0:
-            root, outer = id, f"tool_{random.randrange(50)}"
-        fields = call(
-            ts=now - (count - n) * 0.05,
-            tool=outer if root == id else "inner_tool",
-            caller="claude-code" if root == id else f"{outer}_{root}",
-            args=raw,
-            error=None if n % 37 else "went wrong",
-            cost=random.expovariate(10),
-            id=id,
-            parent=None if root == id else root,
-            root=root,
-            server=f"server_{n % 5}",
-        )
-        log.write(**fields)
+        place = {"id": new_id(), "ago": (count - n) * 0.05, "server": f"server_{n % 5}"}
+        if n % 4 == 0 or outer is None:
+            made = outer = call(raw, tool=f"tool_{random.randrange(50)}", **place)
+        else:
+            made = call(raw, tool="inner_tool", caller=f"{outer.ref.name}_{outer.id}", parent=outer, **place)
+        log.write(made, random.expovariate(0.01), None if n % 37 else "went wrong")
     print(f"{count:,} lines written at {count / (time.perf_counter() - began):,.0f} lines/s")
 
 
