@@ -324,3 +324,10 @@ def test_the_greeting_example_greets(
     refused = client.use(f"dev/greeting/{tool['name']}", {"name": "Ann", "language": "de"})
     assert refused["isError"]
     assert "language" in refused["content"][0]["text"]
+
+
+def test_what_a_list_tells_of_a_tool_can_be_given_to_call_it(folder: Folder) -> None:
+    body = "found = [each for each in await list_tools() if each['name'] == 'echo']\n"
+    body += "    return (await call_tool(found[0], {'said': 1})).text"
+    folder.write("a.py", plain("a", body, head="from mcp_workbench import call_tool, list_tools"))
+    assert json.loads(text(folder.open().use("dev/mine/a"))) == {"said": 1}

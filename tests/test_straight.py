@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import signal
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -100,3 +103,56 @@ def test_a_cancelled_call_has_no_answer_and_one_line_in_the_log(workbench: Launc
     assert not [message for message in client.messages if message.get("id") == id]
     logged = [json.loads(line) for file in workbench.folder.rglob("ToolBox.log") for line in file.open()]
     assert [call["err"] for call in logged if call["tool"] == "slow"] == ["cancelled"]
+
+
+def test_calls_cancelled_in_the_moment_in_which_their_server_dies_are_over(workbench: Launcher) -> None:
+    client = workbench(CONFIG)
+    client.initialize()
+    client.open("dev")
+    server = json.loads(text(client.use("dev/echo/about")))["pid"]
+    arguments = invocation("dev/echo/slow", {"seconds": 30})
+    ids = [client.start_request("tools/call", {"name": "use_tool", "arguments": arguments}) for _ in range(3)]
+    client.use("dev/echo/echo", {"text": "they are on their way"})
+    # When the workbench looks again, the death and the cancelling are there at once, in this order.
+    client.signal(signal.SIGSTOP)
+    os.kill(server, signal.SIGKILL)
+    time.sleep(0.2)
+    for id in ids:
+        client.notify("notifications/cancelled", {"requestId": id})
+    client.signal(signal.SIGCONT)
+    client.use("dev/echo/echo", {"text": "next"})
+    assert not [message for message in client.messages if message.get("id") in ids]
+    assert client.end() == 0
+    assert "never awaited" not in client.stderr
+    logged = [json.loads(line) for file in workbench.folder.rglob("ToolBox.log") for line in file.open()]
+    assert [call["err"] for call in logged if call["tool"] == "slow"] == ["cancelled"] * 3
+
+
+def test_progress_of_a_call_that_is_made_again_and_of_the_calls_of_a_tool_is_heard(
+    workbench: Launcher, tmp_path: Path
+) -> None:
+    (tmp_path / "tools").mkdir(0o755)
+    file = tmp_path / "tools" / "outer.py"
+    file.write_text(
+        "from mcp_workbench import call_tool, tool\n"
+        "@tool\n"
+        "async def outer() -> str:\n"
+        '    "Calls."\n'
+        "    return (await call_tool('progress', {'steps': 3})).text\n"
+    )
+    file.chmod(0o644)
+    client = workbench(configuration(dev=toolbox(echo=child("echo"), mine={"path": str(tmp_path / "tools")})))
+    client.initialize()
+    client.open("dev")
+    server = json.loads(text(client.use("dev/echo/about")))["pid"]
+    os.kill(server, signal.SIGKILL)
+    for ref, arguments in (("dev/echo/progress", {"steps": 3}), ("dev/mine/outer", {})):
+        params = {
+            "name": "use_tool",
+            "arguments": invocation(ref, arguments),
+            "_meta": {"progressToken": ref},
+        }
+        client.response(client.start_request("tools/call", params))
+        told = [each for each in client.messages if each.get("method") == "notifications/progress"]
+        heard = [each["params"]["progress"] for each in told if each["params"]["progressToken"] == ref]
+        assert heard == [1, 2, 3]

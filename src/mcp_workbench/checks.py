@@ -122,8 +122,8 @@ def check_use(arguments: Raw) -> tuple[ToolRef, Raw]:
     return ToolRef(**decode(parts["tool"])), Raw(parts.get("arguments", EMPTY_OBJECT))
 
 
-def is_object(value: Raw | bytes) -> bool:
-    return (bytes(memoryview(value)[:1]) if isinstance(value, Raw) else value).startswith(b"{")
+def is_object(value: Raw) -> bool:
+    return bytes(memoryview(value)[:1]) == b"{"
 
 
 def _open_problems(arguments: Raw, toolboxes: Iterable[str]) -> list[str]:

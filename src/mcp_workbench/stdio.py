@@ -149,9 +149,22 @@ class Connection:
     # What goes on
 
     def _spawn(self, request: Request, work: Coroutine[Any, Any, tuple[Piece, ...] | None]) -> None:
-        task = asyncio.create_task(self._see_through(request, work))
+        begun = False
+
+        async def see_through() -> None:
+            nonlocal begun
+            begun = True
+            await self._see_through(request, work)
+
+        def ended(_: asyncio.Task[None]) -> None:
+            if not begun:  # a task that is cancelled before its first step
+                work.close()
+                request.drop()
+            self.ended_with(key, ())
+
+        task = asyncio.create_task(see_through())
         key = self.began(bytes(request.id), task)
-        task.add_done_callback(lambda _: self.ended_with(key, ()))
+        task.add_done_callback(ended)
 
     def began(self, id: bytes, running: Running) -> bytes:
         """Work for this request is under way; what it is known by."""

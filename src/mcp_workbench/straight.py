@@ -88,12 +88,13 @@ class StraightWay:
         except (ValueError, RecursionError, RpcError):
             return False
         id = bytes(request.id)
-        arguments: Raw | bytes = params.arguments.arguments
-        if len(arguments) < COPIED:
-            arguments = bytes(arguments)
+        raw = params.arguments.arguments
+        arguments: Raw | bytes = raw
+        if len(raw) < COPIED:
+            arguments = bytes(raw)
             fits = arguments[0] == _OPENING
         else:
-            fits = is_object(arguments)
+            fits = is_object(raw)
         if not fits or id[0] not in ID_STARTS:
             return False
         connection, modern = self.connection, client.modern
@@ -122,7 +123,7 @@ class StraightWay:
         )
         if token:
             run.relay = ProgressRelay(token, connection.peer.notify)
-            run.on_progress = run.relay.tell
+            call.on_progress = run.on_progress = run.relay.tell
         if not self.workbench.begin(run):
             return False
         run.key = connection.began(id, run)
@@ -141,8 +142,10 @@ class _Run(Begun, kw_only=True):
     key: bytes = b""
     """What the connection knows it by."""
     relay: ProgressRelay | None = None
-    task: asyncio.Task[None] | None = None
+    task: asyncio.Task[tuple[Piece, ...]] | None = None
     """Set where it could not go straight to its end."""
+    seen: bool = False
+    """Whether that task has begun."""
 
     read = staticmethod(decode_head)
 
@@ -160,14 +163,14 @@ class _Run(Begun, kw_only=True):
         if self.relay is not None:
             self.relay.flush()
         try:
-            error: str | None = None
+            outcome: Result | None = None
             if self.modern or read.is_error or read.structured or isinstance(result, Raw):
                 outcome = Result(result, server.modern, read)
-                error = outcome.error_text
-                line = answer(self.asked, *outcome.pieces(self.modern))
-            else:  # it is small and goes out as it came
+            way.workbench.log(call, outcome and outcome.error_text, (b'"result":', result))
+            if outcome is None:  # it is small and goes out as it came
                 line = (SMALL_ANSWER % (self.asked, result),)
-            way.workbench.log(call, error, (b'"result":', result))
+            else:
+                line = answer(self.asked, *outcome.pieces(self.modern))
         except Exception as mistake:
             line = failure(self.asked, way.connection.apology(mistake))
         way.connection.ended_with(self.key, line)
@@ -199,23 +202,29 @@ class _Run(Begun, kw_only=True):
     def _go_on(self, work: Coroutine[Any, Any, Result]) -> None:
         """On the way that fits everything, from where it got to."""
         self.task = asyncio.create_task(self._see_through(work))
+        # Not at the end of that: a task that is cancelled before its first step does not even begin.
+        self.task.add_done_callback(lambda task: self._over(task, work))
 
-    async def _see_through(self, work: Coroutine[Any, Any, Result]) -> None:
+    async def _see_through(self, work: Coroutine[Any, Any, Result]) -> tuple[Piece, ...]:
         way = self.way
-        line: tuple[Piece, ...] = ()
+        self.seen = True
         try:
             try:
                 result = await way.workbench.see_through(self.call, work)
                 way.endpoint.used(self.call.ref, result.raw, self.call.principal)
             except ToolError as error:
                 result = way.endpoint.explained(error, self.client)
-            line = answer(self.asked, *result.pieces(self.modern))
+            return answer(self.asked, *result.pieces(self.modern))
         except RpcError as error:
-            line = failure(self.asked, error)
+            return failure(self.asked, error)
         except Exception as error:
-            line = failure(self.asked, way.connection.apology(error))
-        finally:
-            self.server.end(self)
-            if self.relay is not None:
-                self.relay.flush()
-            way.connection.ended_with(self.key, line)
+            return failure(self.asked, way.connection.apology(error))
+
+    def _over(self, task: asyncio.Task[tuple[Piece, ...]], work: Coroutine[Any, Any, Result]) -> None:
+        if not self.seen:
+            work.close()
+            self.way.workbench.log(self.call, "cancelled", ())
+        self.server.end(self)
+        if self.relay is not None:
+            self.relay.flush()
+        self.way.connection.ended_with(self.key, () if task.cancelled() else task.result())

@@ -15,7 +15,7 @@ _TRUST = 0.005
 
 
 class LogFile:
-    """Appends lines, each with one write, so that nothing is lost when the process is killed.
+    """Appends lines, each or many at once with one write, so that nothing is lost when the process is killed.
 
     Several processes may share a file. Whoever finds it full moves it to `.1` (`.1` to `.2`, up to `keep`)
     under a lock file; the others notice by the inode, and what they have written until then is in `.1`.

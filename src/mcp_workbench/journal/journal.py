@@ -181,11 +181,13 @@ class Journal:
         return f'{said},"trace":{self._arguments.text(trace)}' if trace else said
 
     def _put_held(self) -> None:
-        held, self._held = self._held, []
-        for line in self._file.append_all(held):
+        missing, self._held = self._held, []
+        with suppress(Exception):  # found out again, and counted, for each of them
+            missing = self._file.append_all(missing)
+        for line in missing:
             try:
                 self._file.append(line)
-            except OSError as problem:
+            except Exception as problem:
                 self._dropped(problem)
 
     def list_toolbox(self, name: str, description: str, servers: Mapping[str, ServerListing | None]) -> None:

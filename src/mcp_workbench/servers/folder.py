@@ -62,11 +62,19 @@ class Switchboard(Protocol):
     def callable_from(self, outer: Call) -> list[dict[str, object]]: ...
 
 
+class _Target(msgspec.Struct):
+    """A tool as a tool names it, perhaps with all that a list tells of it."""
+
+    toolbox: str
+    server: str
+    name: str
+
+
 class InnerCall(msgspec.Struct):
     """What a tool asks for with `call_tool`."""
 
     outer: Raw
-    tool: str | ToolRef = ""
+    tool: str | _Target = ""
     arguments: Raw = Raw(b"{}")
     caller: str | None = None
     tid: str | None = None
@@ -289,8 +297,10 @@ class FolderServer(SpawnedServer):
             super().on_notification(peer, method, params)
 
     async def _connect_inner(self, request: Request, outer: Call, inner: InnerCall) -> None:
+        tool = inner.tool
+        target = tool if isinstance(tool, str) else ToolRef(tool.toolbox, tool.server, tool.name)
         try:
-            result = await self._switchboard.call_from(outer, inner.tool, inner)
+            result = await self._switchboard.call_from(outer, target, inner)
         except ToolError as error:
             request.fail(RpcError(INTERNAL_ERROR, str(error)))
         else:

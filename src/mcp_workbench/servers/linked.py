@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Generic, Protocol, TypeVar
 
 from msgspec import Raw
@@ -104,7 +104,7 @@ class LinkedServer(Server, Generic[L]):
             traffic.end(errand, id)
 
     def roots_changed(self, home: object) -> None:
-        for link in self._all():
+        for link in list(self._all()):
             if link.traffic.last is home:
                 self._tell_of_roots(link)
 
@@ -112,10 +112,9 @@ class LinkedServer(Server, Generic[L]):
         if link.traffic.hears_of_roots and link.session is not None:
             link.session.peer.send(notification(b'"notifications/roots/list_changed"', EMPTY_OBJECT))
 
-    def _all(self) -> Iterator[L]:
-        if self._link is not None:
-            yield self._link
-        yield from self._links
+    @abstractmethod
+    def _all(self) -> Iterable[L]:
+        """Every connection whose server was greeted."""
 
     # Tools that change
 
@@ -123,25 +122,31 @@ class LinkedServer(Server, Generic[L]):
         self._relisting.begin(announced=False)
 
     async def _relist(self) -> bool:
-        session = self._link.session if self._link is not None else None
-        if session is None:
+        link = self._link
+        if link is None or link.session is None:
             return False
         try:
             async with asyncio.timeout(self.config.limits.connect_timeout):
-                self.offer(await self._list(session))
+                definitions = await self._list(link.session)
         except (RpcError, Unanswered, PeerClosed, TimeoutError):
             return False
+        if link is not self._link:
+            return False  # another has been listed meanwhile
+        self.offer(definitions)
         return True
 
-    async def _list_further(self, link: L) -> None:
-        """Offer what a further connection lists beside what the first does, where it can be listed."""
+    async def _list_further(self, link: L, *, announced: bool = False) -> None:
+        """Offer what a further connection lists beside what the first does, where it can be listed.
+
+        `announced` where the server said that it has changed.
+        """
         assert link.session is not None
         try:
             async with asyncio.timeout(self.config.limits.connect_timeout):
                 self.offer_further(link.traffic.declared, await self._list(link.session))
         except (RpcError, Unanswered, PeerClosed, TimeoutError):
             return
-        self._relisting.tell_soon()
+        self._relisting.tell_soon(announced=announced)
 
     def _definitions(self) -> list[bytes]:
         return [bytes(tool.definition) for tool in self.found.values()]

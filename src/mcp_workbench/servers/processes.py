@@ -56,11 +56,17 @@ class Processes:
 
     async def start(self, path: str, argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> Process:
         """Run a program in a session of its own. Raises StartFailed."""
-        if self._link is None:
-            self._attach(start_watchdog())
-        child_in, stdin = os.pipe()
-        stdout, child_out = os.pipe()
-        stderr, child_err = os.pipe()
+        pipes: list[int] = []
+        try:
+            if self._link is None:
+                self._attach(start_watchdog())
+            for _ in range(3):
+                pipes += os.pipe()
+        except OSError as error:
+            for descriptor in pipes:
+                os.close(descriptor)
+            raise StartFailed(f"no process can be started: {error.strerror}") from None
+        child_in, stdin, stdout, child_out, stderr, child_err = pipes
         widen(stdin)
         widen(stdout)
         number = next(self._numbers)
@@ -119,15 +125,20 @@ class Processes:
 
     def _attach(self, watchdog: Watchdog) -> None:
         """Give it orders, and hear its news."""
+        try:
+            self._reader = LineReader(
+                os.dup(watchdog.link.fileno()),
+                on_line=self._news,
+                on_end=self._lost,
+                on_overlong=self._lost,
+                max_line=1 << 20,
+            )
+        except OSError:
+            watchdog.link.close()  # so it leaves
+            os.waitpid(watchdog.pid, 0)
+            raise
         self._watchdog, self._link = watchdog
         self._gone = asyncio.get_running_loop().create_future()
-        self._reader = LineReader(
-            os.dup(self._link.fileno()),
-            on_line=self._news,
-            on_end=self._lost,
-            on_overlong=self._lost,
-            max_line=1 << 20,
-        )
 
     def _news(self, line: Line) -> None:
         news: dict[str, Any] = json.loads(line)

@@ -45,7 +45,8 @@ class Relisting:
         self._announced |= announced
         if not self._working:
             self._working = True
-            self._chores.begin(self._work())
+            # Not at the end of the work itself: what is cancelled before its first step does not even begin.
+            self._chores.begin(self._work()).add_done_callback(self._over)
 
     async def until_listed(self) -> None:
         """Until a listing is over that begins now or later, or there will be none."""
@@ -54,30 +55,31 @@ class Relisting:
         self.begin(announced=False)
         await turn
 
-    def tell_soon(self) -> None:
+    def tell_soon(self, *, announced: bool = False) -> None:
         """Tell of a change, together with what else changes until then."""
+        self._announced |= announced
         if not self._telling:
             self._telling = True
             self._chores.begin(self._tell_later())
 
     async def _work(self) -> None:
-        try:
-            while self._stale:
-                self._stale = False
-                waiting, self._waiting = self._waiting, []
-                before = self._listed()
-                try:
-                    could = await self._relist()
-                finally:
-                    self._let_go(waiting)
-                if not could:
-                    break  # the last listing stands; a server that is away is listed anew when it is back
-                if self._announced or self._listed() != before:
-                    self.tell_soon()
-                await asyncio.sleep(PAUSE)
-        finally:
-            self._working = False
-            self._let_go(self._waiting)
+        while self._stale:
+            self._stale = False
+            waiting, self._waiting = self._waiting, []
+            before = self._listed()
+            try:
+                could = await self._relist()
+            finally:
+                self._let_go(waiting)
+            if self._announced or self._listed() != before:
+                self.tell_soon()
+            if not could:
+                return  # the last listing stands; a server that is away is listed anew when it is back
+            await asyncio.sleep(PAUSE)
+
+    def _over(self, work: asyncio.Task[None]) -> None:
+        self._working = False
+        self._let_go(self._waiting)
 
     async def _tell_later(self) -> None:
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from msgspec import Raw
@@ -74,6 +74,9 @@ class SpawnedServer(LinkedServer[Link]):
     def connected(self) -> bool:
         link = self._link
         return link is not None and link.session is not None and not link.peer.closed and link.doubt is None
+
+    def _all(self) -> Iterable[Link]:
+        return self._lives.values()
 
     def _last_words(self) -> str:
         return self._stderr.last_words() if self._stderr is not None else ""
@@ -387,7 +390,7 @@ class SpawnedServer(LinkedServer[Link]):
         elif link is self._link:
             self._relisting.begin(announced=True)
         else:
-            self._chores.begin(self._list_further(link))
+            self._chores.begin(self._list_further(link, announced=True))
 
     def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
         self.skipped += 1

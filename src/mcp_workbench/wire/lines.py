@@ -31,8 +31,8 @@ PIPE_SIZE = 1 << 20
 
 _MOST_BUFFERS = 512  # below every system's IOV_MAX
 _MOST_HELD = 6
-"""Pieces (a small line is one) up to which it is cheaper to send them together: of more, whoever gets the
-first can be at work on them meanwhile. Measured with 16 calls in flight on two cores: a fifth more calls.
+"""Lines that it is cheaper to send together: of more, whoever gets the first can be at work meanwhile.
+Measured with 16 calls in flight on two cores: a fifth more calls.
 """
 
 _JOINED = 1 << 16
@@ -59,7 +59,7 @@ def _no_shortcut(line: Line) -> bool:
 class LineReader:
     """Calls `on_line` for each line, without its newline, and `on_end` once when there are no more.
 
-    `shortcut` is shown every line first, and says whether that was all that there is to do about it. A line
+    `shortcut` is shown every whole line first, and says whether that was all there is to do about it. A line
     longer than `max_line` is dropped as it comes in, and `on_overlong` is called for it.
     """
 
@@ -134,8 +134,10 @@ class LineReader:
             self._handle(chunk[:-1])
         else:
             turn.lasts = True
-            self._split(chunk)
-            turn.end()
+            try:
+                self._split(chunk)
+            finally:
+                turn.end()
 
     def begin_with(self, chunk: bytes) -> None:
         """Handle what somebody else has read from the descriptor, before anything that is still in it."""
@@ -208,6 +210,7 @@ class LineWriter:
         self._loop = asyncio.get_running_loop()
         self._queue: deque[memoryview] = deque()
         self._held: list[Piece] = []
+        self._held_lines = 0
         self._full = False
         self._closed = False
         self._drained: asyncio.Future[None] | None = None
@@ -231,7 +234,8 @@ class LineWriter:
                 else:
                     self._loop.call_soon(self.let_go)
             self._held += parts
-            if len(self._held) > _MOST_HELD:
+            self._held_lines += 1
+            if self._held_lines >= _MOST_HELD:
                 self.let_go()
         elif self._queue:
             self._enqueue(parts, 0)
@@ -240,10 +244,12 @@ class LineWriter:
 
     def let_go(self) -> None:
         """Send what was held back."""
-        held, self._held = self._held, []
-        if self._closed or not held:
+        if not self._held:
             return
         turn.record()
+        held, self._held, self._held_lines = self._held, [], 0
+        if self._closed:
+            return
         if self._queue or len(held) > _MOST_BUFFERS:
             self._enqueue(held, 0)
         else:

@@ -1,4 +1,4 @@
-"""A turn: the handling of lines that came together. What they have written goes out once, at its end.
+"""A turn: the handling of lines that came together. What they have written goes out in a few lots.
 
 Every write enters the kernel, and most wake somebody: that costs more than all that we do with a line.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
@@ -72,6 +72,7 @@ class RemoteServer(LinkedServer[Link]):
         self._stamps: Stamps | None = None
         self._traffic: dict[Channel, Traffic] = {}
         """What each channel carries that we have not closed."""
+        self._greeted: dict[Channel, Link] = {}
 
     @property
     def connected(self) -> bool:
@@ -146,7 +147,11 @@ class RemoteServer(LinkedServer[Link]):
         traffic.modern = traffic.tells_apart = session.modern
         if not session.modern and (traffic.declared or session.about.tells or session.about.can("logging")):
             channel.listen()
-        return Link(channel, session, traffic)
+        link = self._greeted[channel] = Link(channel, session, traffic)
+        return link
+
+    def _all(self) -> Iterable[Link]:
+        return self._greeted.values()
 
     async def _open_another(self, audience: Audience | None) -> Link | None:
         first = self._link.traffic if self._link is not None else None
@@ -171,6 +176,7 @@ class RemoteServer(LinkedServer[Link]):
 
     async def _close(self, channel: Channel, *, say_goodbye: bool) -> None:
         traffic = self._traffic.pop(channel, None)
+        self._greeted.pop(channel, None)
         if traffic is not None:
             traffic.close()
         await channel.close(say_goodbye=say_goodbye)
@@ -335,6 +341,7 @@ class RemoteServer(LinkedServer[Link]):
             self._relisting.begin(announced=True)
 
     def on_lost(self, channel: Channel) -> None:
+        self._greeted.pop(channel, None)
         if (traffic := self._traffic.pop(channel, None)) is not None:
             traffic.close()
         link = self._link
