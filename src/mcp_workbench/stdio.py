@@ -321,7 +321,8 @@ async def serve(
     `asked_for` says that the user named the configuration file. With a `toolbox`, that one is served as it
     is; else all of them, through the meta-tools. `greeting` and `watchdog` are what was begun before us.
     """
-    workbench.prepare(watchdog)
+    if watchdog is not None:
+        workbench.prepare(watchdog)
     reading, writing = claim_streams()
     reading, source = pollable(reading)
     widen(reading)

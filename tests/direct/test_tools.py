@@ -34,9 +34,9 @@ def test_one_server_introduces_itself_in_its_own_words(workbench: Launcher) -> N
 def test_nothing_is_connected_before_the_first_request(workbench: Launcher) -> None:
     client = workbench(ONE, args=DIRECT)
     assert client.request("ping")["result"] == {}
-    assert len(client.remember_processes()) == 0
+    assert client.servers() == []
     client.initialize()
-    assert len(client.remember_processes()) > 0
+    assert len(client.servers()) == 1
 
 
 @pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])

@@ -182,6 +182,11 @@ class Client:
         self._known |= processes.descendants(self.process.pid)
         return self._known
 
+    def servers(self) -> list[str]:
+        """The commands of what runs under it now, but for the watchdog, which starts servers."""
+        running = processes.alive(self.remember_processes())
+        return [each for each in map(processes.command, running) if "watchdog.py" not in each]
+
     def wait(self, timeout: float = PATIENCE) -> int:
         """Its exit status, with everything read that it wrote."""
         status = self.process.wait(timeout)
