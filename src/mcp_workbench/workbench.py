@@ -140,9 +140,7 @@ class Workbench:
         tool = server.tools.get(ref.name)
         if tool is None and (server.connected or server.asleep):
             tool = await self._look_up(server, call)
-        call.began = now = time.time_ns()
-        call.id = new_id(now)
-        call.clock = time.perf_counter()
+        _begin(call)
         result = await self.see_through(call, self._make(call, server, tool))
         audience = call.audience
         if server.modern and audience is not None and not (audience.modern or call.again):
@@ -206,14 +204,10 @@ class Workbench:
 
         Whoever begins a call logs what becomes of it.
         """
-        call, server = begun.call, begun.server
-        call.began = now = time.time_ns()
-        call.clock = time.perf_counter()
-        if server.marks:
-            call.id = new_id(now)  # which it is told
-        if not server.begin(begun):
+        call = begun.call
+        _begin(call)
+        if not begun.server.begin(begun):
             return False
-        call.id = call.id or new_id(now)
         if begun.id:  # then the server works meanwhile; else it waits for a place, with as little as can be
             call.note = self.journal.note(call)
         return True
@@ -388,3 +382,9 @@ class Workbench:
             secrets=self.config.secrets | self._found_secrets,
             record=log.record,
         )
+
+
+def _begin(call: Call) -> None:
+    call.began = time.time_ns()
+    call.id = new_id(call.began)
+    call.clock = time.perf_counter()

@@ -63,8 +63,6 @@ class SpawnedServer(LinkedServer[Link]):
         """Whether a legacy client is no reason to greet a modern server as one."""
         self._restarts = Restarts()
         self._limit = Limit(config.limits.timeout, config.limits.idle_timeout)
-        self._listens = config.limits.idle_timeout is not None
-        """Whether it must say how it gets on."""
 
     @abstractmethod
     def _program(self) -> Program:
@@ -222,7 +220,7 @@ class SpawnedServer(LinkedServer[Link]):
 
     def straight(self, tool: Tool, call: Call) -> Link | None:
         link = self._link
-        if link is None or link.session is None or link.doubt is not None or self._listens:
+        if link is None or link.session is None or link.doubt is not None or self._limit.idle is not None:
             return None
         traffic, audience = link.traffic, call.audience
         if audience is not None and (audience.modern is not traffic.modern or audience.level is not None):
@@ -316,7 +314,7 @@ class SpawnedServer(LinkedServer[Link]):
         if self._links.needed(link.traffic, errand):
             link = await self._choose(audience)
             assert link.session is not None
-        if link.peer.clogged:
+        if link.peer.writer.waiting > link.peer.max_line:
             raise Unanswered("busy: the server does not read what is sent to it; try again later")
         session = link.session
         try:

@@ -198,11 +198,6 @@ class Peer:
         """When the other end last said something, in the loop's time."""
         return self._reader.heard
 
-    @property
-    def clogged(self) -> bool:
-        """Whether more waits for the other end to read it than one line may have."""
-        return self.writer.waiting > self.max_line
-
     def next_id(self) -> bytes:
         """For `request`, where its parameters must name it (a progress token)."""
         return b"%d" % next(self.ids)
