@@ -82,7 +82,7 @@ def measure_writing(folder: Path) -> None:
     log = journal(folder)
     for name, arguments in ARGUMENTS.items():
         raw = json.dumps(arguments, separators=(",", ":")).encode()
-        print(f"write, arguments of {name:24} {cost_of(partial(log.write, call(raw), 12.3)):10.1f} µs")
+        print(f"write, arguments of {name:24} {cost_of(partial(log.write, call(raw), 12_300)):10.1f} µs")
     print(f"{'new_id':44} {cost_of(new_id):10.1f} µs")
     assert log.dropped == 0
 
@@ -99,7 +99,7 @@ def fill(folder: Path, count: int) -> None:
             made = outer = call(raw, tool=f"tool_{random.randrange(50)}", **place)
         else:
             made = call(raw, tool="inner_tool", caller=f"{outer.ref.name}_{outer.id}", parent=outer, **place)
-        log.write(made, random.expovariate(0.01), None if n % 37 else "went wrong")
+        log.write(made, int(random.expovariate(0.00001)), None if n % 37 else "went wrong")
     print(f"{count:,} lines written at {count / (time.perf_counter() - began):,.0f} lines/s")
 
 

@@ -175,7 +175,8 @@ class _Run(Begun, kw_only=True):
             line = failure(self.asked, way.connection.apology(mistake))
         way.connection.ended_with(self.key, line)
         server.end(self)
-        if isinstance(result, Raw) or RESOURCE in result:
+        # Not `in`: in bytes it looks for a number first, which takes an exception to find out.
+        if isinstance(result, Raw) or result.find(RESOURCE) >= 0:
             way.endpoint.used(call.ref, result, call.principal)
 
     def failed(self, problem: RpcError | PeerClosed | TimedOut) -> None:

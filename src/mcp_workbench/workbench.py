@@ -264,7 +264,7 @@ class Workbench:
         """The one line of a call that has ended; `answer` is for its record."""
         self.calls += 1
         self.errors += error is not None
-        self.journal.write(call, (time.perf_counter() - call.clock) * 1000, error, answer)
+        self.journal.write(call, (time.perf_counter_ns() - call.clock) // 1000, error, answer)
         if self.config.log.record and (toolbox := self.toolboxes.get(call.ref.toolbox)):
             self._record(toolbox)
 
@@ -387,4 +387,4 @@ class Workbench:
 def _begin(call: Call) -> None:
     call.began = time.time_ns()
     call.id = new_id(call.began)
-    call.clock = time.perf_counter()
+    call.clock = time.perf_counter_ns()

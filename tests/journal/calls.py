@@ -43,7 +43,7 @@ def write(
         parent=_above(parent, root) if parent is not None else None,
         **more,
     )
-    journal.write(call, cost * 1000, error, answer)
+    journal.write(call, round(cost * 1_000_000), error, answer)
     return call.id
 
 

@@ -87,6 +87,46 @@ def test_anything_quoted_can_be_encoded(text: str) -> None:
     assert json.loads(messages.encode({"a": [text]})) == {"a": [text]}
 
 
+WORDINGS = {
+    "compact": '{"jsonrpc":"2.0","id":%s,"result":%s}',
+    "with spaces": '{"jsonrpc": "2.0", "id": %s, "result": %s}',
+    "result first": '{"result":%s,"jsonrpc":"2.0","id":%s}',
+}
+
+
+@pytest.mark.parametrize("wording", WORDINGS)
+@pytest.mark.parametrize("kind", [bytes, bytearray])
+@given(result=json_text.values, id=st.integers(0, 10**19))
+@settings(max_examples=50)
+def test_the_result_of_a_plain_reply_is_found_whatever_it_says(
+    wording: str, kind: type[bytes] | type[bytearray], result: str, id: int
+) -> None:
+    parts = (result, str(id)) if wording == "result first" else (str(id), result)
+    line = kind((WORDINGS[wording] % parts).encode())
+    found, start, end = messages.plain_reply(line)
+    assert (found, bytes(line[start:end])) == (str(id).encode(), result.encode())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{}",
+        b'{"jsonrpc":"2.0","id":7}',
+        b'{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"no"}}',
+        b'{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"no","result":2}}',
+        b'{"jsonrpc":"2.0","id":7,"method":"a","params":{"x":1,"result":2}}',
+        b'{"jsonrpc":"2.0","id":7,"result":1',
+        b'{"result":1}',
+        b'{"result":1,"jsonrpc":"2.0","id":7',
+        b'{"result":1,"id":7,"jsonrpc":"2.0"}',
+        b'{"id":7,"jsonrpc":"2.0","result":1}',
+    ],
+)
+def test_what_is_not_worded_as_a_reply_has_not_the_id_of_one(line: bytes) -> None:
+    assert messages.plain_reply(line)[0] != b"7"
+
+
 @pytest.mark.parametrize(
     ("raw", "code", "message"),
     [

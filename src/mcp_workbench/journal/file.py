@@ -43,16 +43,18 @@ class LogFile:
         if now - self._looked > _TRUST:
             self._look()
             self._looked = now
-        if self._size and self._size + len(line) > self._max_size and now > self._rotate_again:
+        size = len(line)
+        if self._size and self._size + size > self._max_size and now > self._rotate_again:
             self._rotate()
             self._look()
-        mended = b"\n" + line if self._torn else line
-        written = os.write(self._descriptor, mended)
+        if self._torn:
+            written = os.write(self._descriptor, b"\n" + line) - 1
+        else:
+            written = os.write(self._descriptor, line)
         self._size += written
-        missing = len(mended) - written
-        self._torn = missing > 0
-        if missing:
-            raise ShortWrite(len(line) - missing)
+        self._torn = written < size
+        if self._torn:
+            raise ShortWrite(written)
 
     def append_all(self, lines: list[bytes]) -> list[bytes]:
         """Append with one write what fits into one file; returns the lines that are not in it then."""

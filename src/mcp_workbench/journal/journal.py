@@ -124,9 +124,9 @@ class Journal:
             return None  # `write` will find out why
 
     def write(
-        self, call: Logged, cost: float, error: str | None = None, answer: Sequence[Raw | bytes] = ()
+        self, call: Logged, cost: int, error: str | None = None, answer: Sequence[Raw | bytes] = ()
     ) -> None:
-        """The line of a call that took so many milliseconds, with the text of its error where it failed.
+        """The line of a call that took so many microseconds, with the text of its error where it failed.
 
         `answer` is the member of an Exchange that came of the call, in pieces: `"result":` and the result.
         """
@@ -138,8 +138,7 @@ class Journal:
                 before, behind, _ = note
             else:
                 before, behind = self._around(call)
-            # Whole milliseconds, as nobody reads more; below ten, where a call would look free, microseconds.
-            duration = f"{cost:.3f}" if cost < 9.9995 else f"{cost:.0f}"
+            duration = _milliseconds(cost)
             outcome = '"success","cost":' if error is None else '"error","cost":'
             failure = "" if error is None else self._failure(error, call.trace)
             line = f"{before}{outcome}{duration}{failure}{behind}{record}}}\n".encode()
@@ -237,6 +236,14 @@ class Journal:
                 f" Calls go on, {lost} lost and counted, and every call tries again.",
                 file=sys.stderr,
             )
+
+
+def _milliseconds(cost: int) -> str:
+    """Whole ones, as nobody reads more; below ten, where a call would look free, with its microseconds."""
+    if cost >= 10_000:
+        return str((cost + 500) // 1000)
+    digits = str(10_000 + cost)
+    return f"{digits[1]}.{digits[2:]}"
 
 
 @lru_cache(8)

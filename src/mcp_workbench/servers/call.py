@@ -23,7 +23,7 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
     """Given when it begins; its line in the log has it."""
     began: int = 0
     """When it did, in nanoseconds since 1970."""
-    clock: float = 0.0
+    clock: int = 0
     """The same by the clock that its duration is measured with."""
     tid: str | None = None
     principal: str | None = None

@@ -120,45 +120,50 @@ class LineReader:
         if not chunk:
             self._end()
             return
-        count = len(chunk)
-        self._room = _USUAL
-        if count >= _USUAL:
+        if len(chunk) < _USUAL:
+            self._room = _USUAL
+        else:
             self._room = PIPE_SIZE
-            if count > memory.LONG:
-                memory.keep_freed()
-        first = chunk.find(b"\n")
-        if first < 0:
+            memory.keep_freed()
+        line, newline, rest = chunk.partition(b"\n")
+        if not newline:
             self._keep(chunk)
-        elif first + 1 == count and not (self._begun or self._skipping):  # one line and nothing else
+        elif not (rest or self._begun or self._skipping):  # one line and nothing else
             self.heard = self._loop.time()
-            self._handle(chunk[:-1])
+            self._handle(line)
         else:
             turn.lasts = True
             try:
-                self._split(chunk)
+                self._handle_all(line, rest)
             finally:
                 turn.end()
 
     def begin_with(self, chunk: bytes) -> None:
         """Handle what somebody else has read from the descriptor, before anything that is still in it."""
-        self._split(chunk)
+        line, newline, rest = chunk.partition(b"\n")
+        if newline:
+            self._handle_all(line, rest)
+        else:
+            self._keep(chunk)
 
-    def _split(self, chunk: bytes) -> None:
-        lines: list[Line] = [*chunk.split(b"\n")]
+    def _handle_all(self, end: bytes, rest: bytes) -> None:
+        """A line that may have begun before, and all that comes behind its newline."""
+        # Only the rest is split: that looks at every byte by itself, and the end of a line can be long.
+        lines: list[Line] = [end, *rest.split(b"\n")]
         if self._skipping:
             self._skipping = False
             del lines[0]
         elif self._begun:
-            self._begun += lines[0]
+            self._begun += end
             lines[0], self._begun = self._begun, bytearray()
-        rest = lines.pop()
+        unfinished = lines.pop()
         self.heard = self._loop.time()
         for line in lines:
             if self._closed:
                 return
             self._handle(line)
-        if rest and not self._closed:
-            self._keep(rest)
+        if unfinished and not self._closed:
+            self._keep(unfinished)
 
     def _handle(self, line: Line) -> None:
         try:
@@ -256,9 +261,10 @@ class LineWriter:
             self._write(held)
 
     def _write(self, parts: Sequence[Piece]) -> None:
-        size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
+        is_one = len(parts) == 1
+        size = len(parts[0]) if is_one else sum(map(len, parts))
         try:
-            if len(parts) == 1:
+            if is_one:
                 written = os.write(self._fd, parts[0])
             elif size <= _JOINED:
                 written = os.write(self._fd, b"".join(parts))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
@@ -139,14 +138,6 @@ class _Progress(msgspec.Struct):
 
 _decode_progress = msgspec.json.Decoder(_Progress).decode
 _decode_any = msgspec.json.Decoder(Raw).decode
-
-# How most servers word a reply to a request of ours (our ids are numbers): with the result last, or first.
-_before_result = re.compile(rb'\{"jsonrpc": ?"2\.0", ?"id": ?(\d+), ?"result": ?').match
-_RESULT_FIRST = b'{"result":'
-_behind_result = re.compile(rb',"jsonrpc":"2\.0","id":(\d+)\}$').search
-_CLOSING = ord("}")
-_ENDING = 48
-"""Bytes at the end of a line in which its id is to be found."""
 
 
 class Peer:
@@ -321,17 +312,11 @@ class Peer:
     def _plain_reply(self, line: Line) -> bool:
         """Take a reply of the usual form without reading it as a message first.
 
-        It has that form if what is between the words around it, which we know, is one JSON value; whoever
+        It has that form if what is between the words that we know is one JSON value (our ids are); whoever
         waits for it finds that out, with the one look that it takes into it anyway. Whatever does not fit is
         left for the reading that fits everything.
         """
-        if (words := _before_result(line)) is not None and line[-1] == _CLOSING:
-            start, end = words.end(), -1
-        elif line.startswith(_RESULT_FIRST) and (words := _behind_result(line, max(0, len(line) - _ENDING))):
-            start, end = len(_RESULT_FIRST), words.start()
-        else:
-            return False
-        id = words[1]
+        id, start, end = messages.plain_reply(line)
         pending = self._pending.get(id)
         if pending is None:
             return False
