@@ -1,15 +1,23 @@
 import os
 import subprocess
 import sys
+import time
 
 from mcp_workbench.journal import new_id
 
 
-def test_ids_differ_and_sort_by_time():
+def test_ids_differ_and_sort_as_they_were_made():
     ids = [new_id() for _ in range(1000)]
     assert len(set(ids)) == 1000
-    assert ids[0][:11] <= ids[-1][:11]
-    assert {len(id) for id in ids} == {21}
+    assert ids == sorted(ids)
+    assert {len(id) for id in ids} == {22}
+
+
+def test_ids_differ_and_sort_when_the_clock_stands_still_or_is_set_back():
+    now = time.time_ns() + 10**9
+    ids = [new_id(now), new_id(now), new_id(now - 10**6), new_id(now), new_id(now + 1)]
+    assert len(set(ids)) == 5
+    assert ids == sorted(ids)
 
 
 def test_processes_that_start_together_have_ids_of_their_own():

@@ -116,13 +116,14 @@ def read_batch(line: bytes) -> list[bytes] | None:
 
 # How servers word a reply: with the result last, with Python's spaces or without, or first, as TypeScript's
 # SDK does. Compared as they are: a regular expression for all of them takes as long as the reply's decoding.
-_RESULT_LAST = tuple(
+_COMPACT, _SPACED = (
     (before, len(before), between, len(between))
     for before, between in (
         (b'{"jsonrpc":"2.0","id":', b',"result":'),
         (b'{"jsonrpc": "2.0", "id": ', b', "result": '),
     )
 )
+_FIRST_SPACE = slice(11, 12)
 _RESULT_FIRST = b'{"result":'
 _ID_LAST = b',"jsonrpc":"2.0","id":'
 _WORDS = 64
@@ -135,16 +136,15 @@ def plain_reply(line: Line) -> tuple[bytes, int, int]:
 
     It is one if the id and the result are JSON values. The id is empty where it is worded in another way.
     """
-    for before, id_starts, between, length in _RESULT_LAST:
-        if line.startswith(before):
-            id_ends = line.find(between, id_starts, _WORDS)
-            id, start, end = line[id_starts:id_ends], id_ends + length, -1
-            break
-    else:
-        if not line.startswith(_RESULT_FIRST):
-            return b"", 0, 0
+    before, id_starts, between, length = _SPACED if line[_FIRST_SPACE] == b" " else _COMPACT
+    if line.startswith(before):
+        id_ends = line.find(between, id_starts, _WORDS)
+        id, start, end = line[id_starts:id_ends], id_ends + length, -1
+    elif line.startswith(_RESULT_FIRST):
         id_ends = end = line.rfind(_ID_LAST, -_WORDS)
         id, start = line[end + len(_ID_LAST) : -1], len(_RESULT_FIRST)
+    else:
+        return b"", 0, 0
     return (bytes(id), start, end) if id_ends > 0 and line[-1] == _CLOSING else (b"", 0, 0)
 
 
