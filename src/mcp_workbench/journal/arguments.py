@@ -45,7 +45,7 @@ class Arguments:
             if len(raw) > self._limit:
                 text = self._large(raw)
             else:
-                text = raw.decode("utf-8", "replace")
+                text = raw.decode() if raw.isascii() else raw.decode("utf-8", "replace")
                 if (
                     self._mask.may_touch(text)
                     or not text.isprintable()

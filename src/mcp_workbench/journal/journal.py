@@ -95,6 +95,8 @@ class Journal:
         self._record = record
         self._recording: Recording | None = None
         self._file = LogFile(path, max_size=max_size, keep=keep, on_rotated=self._prune if record else None)
+        self._second, self._stamp = 0, _stamp(0)
+        """The second of the last line, and how it is written."""
         self._held: list[bytes] = []
         """Lines of this turn."""
         self._mask()
@@ -156,7 +158,10 @@ class Journal:
         shown = self._arguments.json(bytes(call.arguments), valid=valid)
         tool, tid, place = self._words(call.ref, call.caller, call.tid, call.principal)
         milliseconds, id, parent = call.began // 1_000_000, call.id, call.parent
-        ts = f"{_stamp(milliseconds // 1000)}.{str(milliseconds)[-3:]}Z"
+        second = milliseconds // 1000
+        if second != self._second:
+            self._second, self._stamp = second, _stamp(second)
+        ts = f"{self._stamp}.{str(milliseconds)[-3:]}Z"
         chain = f'"root":"{id}"' if parent is None else f'"parent":"{parent.id}","root":"{call.root.id}"'
         return (
             f'{{"ts":"{ts}",{tool},"args":{shown},"stat":',
@@ -246,6 +251,5 @@ def _milliseconds(cost: int) -> str:
     return f"{digits[1]}.{digits[2:]}"
 
 
-@lru_cache(8)
 def _stamp(seconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
