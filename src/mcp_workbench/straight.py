@@ -157,7 +157,8 @@ class _Run(Begun, kw_only=True):
                 self._go_on(self._read_patiently(result))
                 return
         way, call, server = self.way, self.call, self.server
-        if server.marks and b'"workbench/' in bytes(result):
+        # Not `in`, here and below: bytes try what they look for as a number first, which takes an exception.
+        if server.marks and bytes(result).find(b'"workbench/') >= 0:
             self._go_on(self._read_patiently(result))
             return
         if self.relay is not None:
@@ -175,7 +176,6 @@ class _Run(Begun, kw_only=True):
             line = failure(self.asked, way.connection.apology(mistake))
         way.connection.ended_with(self.key, line)
         server.end(self)
-        # Not `in`: in bytes it looks for a number first, which takes an exception to find out.
         if isinstance(result, Raw) or result.find(RESOURCE) >= 0:
             way.endpoint.used(call.ref, result, call.principal)
 

@@ -54,11 +54,11 @@ class Wire:
             return []
         if not chunk:
             raise EOFError
-        if b"\n" not in chunk:
+        head, newline, rest = chunk.partition(b"\n")
+        if not newline:
             self._partial.append(chunk)
             return []
-        head, *lines = chunk.split(b"\n")
-        tail = lines.pop()
+        *lines, tail = rest.split(b"\n")
         if self._partial:
             head = b"".join([*self._partial, head])
         self._partial = [tail] if tail else []
