@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
+
+import pytest
 
 from tests.asking.asked import ACCEPTED, FORM, greet, question, reply, said, start
 from tests.support.client import text
@@ -10,6 +13,15 @@ from tests.support.launch import Launcher, child, configuration, toolbox
 
 ASKING = configuration(dev=toolbox(asking=child("asking")))
 ELICIT = {"method": "elicitation/create", "params": FORM}
+
+OUTER = """
+from mcp_workbench import call_tool
+
+schema = {"name": "outer", "description": "Has the user asked", "type": "object", "properties": {}}
+
+async def default(request):
+    return await call_tool("ask", %r)
+"""
 
 
 def test_a_question_reaches_the_client_and_its_answer_the_server_a_hundred_times(workbench: Launcher) -> None:
@@ -85,6 +97,51 @@ def test_several_questions_of_several_calls_are_answered_in_any_order(workbench:
             "first": "first",
             "second": "second",
         }
+
+
+PATIENT = {"timeout": 20, "idleTimeout": 0.4}
+
+
+def test_a_server_is_not_blamed_for_its_silence_while_the_user_thinks(workbench: Launcher) -> None:
+    client = workbench(configuration(dev=toolbox(asking=child("asking", limits=PATIENT))))
+    greet(client)
+    client.open("dev")
+    call = start(client, "dev/asking/ask", ELICIT)
+    asked = question(client)
+    time.sleep(1)
+    reply(client, asked)
+    assert said(client.response(call))["result"] == ACCEPTED
+    silent = start(client, "dev/asking/slow", {"seconds": 20})
+    assert "no progress for 0.4 s" in text(client.response(silent)["result"])
+
+
+def test_silence_counts_again_once_the_user_has_answered(workbench: Launcher) -> None:
+    client = workbench(configuration(dev=toolbox(asking=child("asking", limits=PATIENT))))
+    greet(client)
+    client.open("dev")
+    call = start(client, "dev/asking/ask", {**ELICIT, "then": 20})
+    asked = question(client)
+    time.sleep(1)
+    reply(client, asked)
+    assert "no progress for 0.4 s" in text(client.response(call)["result"])
+
+
+@pytest.mark.parametrize(
+    ("server", "arguments"), [("asking", ELICIT), ("asking_modern", {"questions": {"q": ELICIT}})]
+)
+def test_a_tool_is_not_blamed_for_the_user_whom_its_inner_call_asks(
+    workbench: Launcher, tmp_path: Path, server: str, arguments: object
+) -> None:
+    (tmp_path / "outer.py").write_text(OUTER % arguments)
+    mine = {"path": str(tmp_path), "limits": PATIENT}
+    client = workbench(configuration(dev=toolbox(asking=child(server), mine=mine)))
+    greet(client)
+    client.open("dev")
+    call = start(client, "dev/mine/outer")
+    asked = question(client)
+    time.sleep(1)
+    reply(client, asked)
+    assert ACCEPTED in said(client.response(call)).values()
 
 
 def test_one_client_needs_one_process(workbench: Launcher) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
+import anyio
 import pytest
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import (
@@ -32,9 +34,10 @@ def build() -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer("far")
 
     @server.tool()
-    async def greet(ctx: Context[Any, Any]) -> str:
-        """Asks for a name"""
+    async def greet(ctx: Context[Any, Any], then: float = 0) -> str:
+        """Asks for a name, and thinks about it"""
         result = await ctx.elicit("who?", Name)
+        await anyio.sleep(then)
         return result.data.name if result.action == "accept" else result.action
 
     @server.tool()
@@ -86,7 +89,7 @@ def both() -> Iterator[dict[str, str]]:
         yield {"url": url}
 
 
-def opened(workbench: Launcher, entry: dict[str, str]) -> Client:
+def opened(workbench: Launcher, entry: dict[str, Any]) -> Client:
     client = workbench(configuration(dev=toolbox(far=entry)))
     greet(client)
     client.open("dev")
@@ -103,6 +106,20 @@ def test_a_legacy_server_asks_a_legacy_client(workbench: Launcher, legacy: dict[
         call = start(client, "dev/far/greet")
         reply(client, question(client, since=since), NAMED)
         assert text(client.response(call)["result"]) == "Ada"
+
+
+def test_a_remote_server_is_not_blamed_for_its_silence_while_the_user_thinks(
+    workbench: Launcher, legacy: dict[str, str]
+) -> None:
+    client = opened(workbench, {**legacy, "limits": {"timeout": 20, "idleTimeout": 0.4}})
+    call = start(client, "dev/far/greet")
+    asked = question(client)
+    time.sleep(1)
+    reply(client, asked, NAMED)
+    assert text(client.response(call)["result"]) == "Ada"
+    call = start(client, "dev/far/greet", {"then": 20})
+    reply(client, question(client, since=client.messages.index(asked) + 1), NAMED)
+    assert "no progress for 0.4 s" in text(client.response(call)["result"])
 
 
 def test_a_legacy_server_asks_on_either_stream(workbench: Launcher, legacy: dict[str, str]) -> None:

@@ -107,6 +107,9 @@ class Asked(msgspec.Struct, eq=False):
         """The client's `_meta`."""
         return self.params.get("_meta", Raw())
 
+    def wait(self, questions: int) -> None:
+        """As of a call; there is no limit on the silence of this one."""
+
 
 class Session:
     """Made by `open_session`; knows how to say things to its server."""

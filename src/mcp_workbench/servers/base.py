@@ -338,11 +338,14 @@ class Server(Offering, ABC):
         try:
             async with limit:
                 if idle is not None:
-                    call.on_progress = _keeping_alive(limit, end, idle, call.on_progress)
+                    silence = _Silence(limit, end, idle, call.on_progress)
+                    call.on_progress, call.on_wait = silence.progressed, silence.waits
                 return await answer()
         except TimeoutError:
             self._timed_out(began)
             raise self._too_late(idle=limit.when() != end) from None
+        finally:
+            call.on_wait = None  # an answer may come when nobody waits for it any more
 
     def _too_late(self, idle: bool) -> Unanswered:
         limits = self.config.limits
@@ -354,15 +357,27 @@ class Server(Offering, ABC):
         return Unanswered(f"time-out: {what} (limits.{setting}; raise it for slow tools)")
 
 
-def _keeping_alive(
-    limit: asyncio.Timeout, end: float, idle: float, tell: Callable[[Raw], None] | None
-) -> Callable[[Raw], None]:
-    """Progress puts the limit off, though never beyond the end."""
-    loop = asyncio.get_running_loop()
+class _Silence:
+    """A limit on it, which progress puts off, and which does not hold while the server waits for somebody."""
 
-    def progressed(params: Raw) -> None:
-        limit.reschedule(min(end, loop.time() + idle))
-        if tell is not None:
-            tell(params)
+    def __init__(
+        self, limit: asyncio.Timeout, end: float, idle: float, tell: Callable[[Raw], None] | None
+    ) -> None:
+        self._limit = limit
+        self._end = end
+        self._idle = idle
+        self._tell = tell
+        self._holds = True
 
-    return progressed
+    def progressed(self, params: Raw) -> None:
+        self._put_off()
+        if self._tell is not None:
+            self._tell(params)
+
+    def waits(self, waits: bool) -> None:
+        self._holds = not waits
+        self._put_off()
+
+    def _put_off(self) -> None:
+        now = asyncio.get_running_loop().time()
+        self._limit.reschedule(min(self._end, now + self._idle) if self._holds else self._end)

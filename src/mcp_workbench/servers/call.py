@@ -39,6 +39,10 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
     on_progress: Callable[[Raw], None] | None = None
     audience: Audience | None = None
     """Whom the server may ask and tell things, where there is somebody."""
+    on_wait: Callable[[bool], None] | None = None
+    """Who hears whether its server waits for somebody's answer, where there is a limit on its silence."""
+    questions: int = 0
+    """So many that it waits for, its inner calls' among them."""
     token: bytes = b""
     """What its server calls its progress by, which may go on after the answer where that is a task."""
     note: tuple[str, str, object] | None = None
@@ -52,6 +56,13 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
         while call.parent is not None:
             call = call.parent
         return call
+
+    def wait(self, questions: int) -> None:
+        """Its server waits for so many answers more (or less), and with it the calls that it is a part of."""
+        for call in self.chain:
+            call.questions += questions
+            if call.on_wait is not None:
+                call.on_wait(call.questions > 0)
 
     @property
     def chain(self) -> list[Call]:

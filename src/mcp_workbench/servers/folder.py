@@ -230,6 +230,7 @@ class FolderServer(SpawnedServer):
         id = session.peer.next_id()
         self._under_way[id] = call
         if self._limit.idle is not None:
+            self._bear_with(session, call, id)
             call.on_progress = _keeping_alive(cast("Peer", session.peer), id, call.on_progress)
         try:
             raw = await session.call(

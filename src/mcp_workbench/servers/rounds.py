@@ -30,8 +30,13 @@ class _InputRequired(msgspec.Struct):
     state: Raw = msgspec.field(name="requestState", default=Raw())
 
 
-async def see_through(result: Result, audience: Audience, again: Again) -> Result:
-    """The last result, after the client has answered whatever the server asked for. Raises RpcError."""
+async def see_through(
+    result: Result, audience: Audience, again: Again, wait: Callable[[int], None]
+) -> Result:
+    """The last result, after the client has answered whatever the server asked for. Raises RpcError.
+
+    `wait` hears of how many answers more, or less, are waited for.
+    """
     for _ in range(MOST_ROUNDS):
         if not result.needs_input:
             return result
@@ -41,7 +46,11 @@ async def see_through(result: Result, audience: Audience, again: Again) -> Resul
             raise RpcError(INTERNAL_ERROR, f"what the server asks for is unreadable: {error}") from None
         more: dict[str, Raw] = {}
         if needed.requests:
-            more["inputResponses"] = Raw(encode(await _answers(needed.requests, audience)))
+            wait(1)
+            try:
+                more["inputResponses"] = Raw(encode(await _answers(needed.requests, audience)))
+            finally:
+                wait(-1)
         if needed.state:
             more["requestState"] = needed.state
         result = await again(more)

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from msgspec import Raw
 
@@ -356,9 +356,11 @@ class SpawnedServer(LinkedServer[Link]):
 
     def _exchange(self, session: Session, tool: Tool, call: Call) -> Coroutine[Any, Any, Raw]:
         """Say it and hear the answer. Raises RpcError, PeerClosed or TimedOut."""
-        if self._limit.idle is not None and call.on_progress is None:
-            call.on_progress = _unheard  # asked for all the same: it is a sign of life
         call.token = session.peer.next_id()
+        if self._limit.idle is not None:
+            self._bear_with(session, call, call.token)
+            if call.on_progress is None:
+                call.on_progress = _unheard  # asked for all the same: it is a sign of life
         return session.call(
             tool.call_head,
             call.arguments,
@@ -369,6 +371,11 @@ class SpawnedServer(LinkedServer[Link]):
             limit=self._limit,
             audience=call.audience,
         )
+
+    def _bear_with(self, session: Session, call: Call, id: bytes) -> None:
+        """A server is not blamed for its silence while it waits for somebody."""
+        peer, idle = cast("Peer", session.peer), self._limit.idle
+        call.on_wait = lambda waits: peer.bear_silence(id, None if waits else idle)
 
     # What the process says by itself
 

@@ -42,6 +42,10 @@ class Errand(Protocol):
     @property
     def audience(self) -> Audience | None: ...
 
+    def wait(self, questions: int) -> None:
+        """Its server waits for so many answers more, or less."""
+        ...
+
 
 class _Cancelled(msgspec.Struct):
     request_id: Raw = msgspec.field(name="requestId", default=Raw())
@@ -190,13 +194,26 @@ class Traffic:
         key = bytes(request.id)
         answer = asyncio.ensure_future(audience.ask(request.method, request.params))
         self._pending[key] = pending = _Pending(request, audience, answer, bool(self.calls))
+        waiting = self._errands(audience, within)
+        for errand in waiting:
+            errand.wait(1)
 
         def settled(_: asyncio.Task[Raw]) -> None:
+            for errand in waiting:
+                errand.wait(-1)
             if self._pending.get(key) is pending:
                 del self._pending[key]
             pending.settle()
 
         answer.add_done_callback(settled)
+
+    def _errands(self, audience: Audience, within: bytes) -> list[Errand]:
+        """What may wait for an answer of this one."""
+        if within in self._named:
+            return [self._named[within]]
+        return [
+            each for each in self.calls if each.audience is not None and each.audience.key is audience.key
+        ]
 
     def _withdraw_orphans(self) -> None:
         """A question that was asked in a call does not outlive the calls of its client."""

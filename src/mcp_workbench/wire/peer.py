@@ -256,6 +256,14 @@ class Peer:
         if id in self._pending:
             self._pending[id].keep_alive(self._loop.time())
 
+    def bear_silence(self, id: bytes, idle: float | None) -> None:
+        """From now on, let a request of ours go on for so long without progress; None for all its time."""
+        if (pending := self._pending.get(id)) is not None:
+            pending.idle, pending.due = idle, pending.end
+            pending.keep_alive(self._loop.time())
+            if pending.due < self._alarm_at:
+                self._set_alarm(pending.due)
+
     def notify(self, method: bytes, *params: Piece) -> None:
         self.writer.write(messages.notification(method, *params))
 

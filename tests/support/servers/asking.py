@@ -58,6 +58,7 @@ def call(name: str, arguments: dict[str, Any]) -> object:
             replies = [
                 ask(arguments["method"], arguments.get("params")) for _ in range(arguments.get("times", 1))
             ]
+            time.sleep(arguments.get("then", 0))
             return text(json.dumps(replies if "times" in arguments else replies[0]))
         case "both":
             by_key: dict[str, Any] = {}
