@@ -115,6 +115,20 @@ def test_a_server_is_not_blamed_for_its_silence_while_the_user_thinks(workbench:
     assert "no progress for 0.4 s" in text(client.response(silent)["result"])
 
 
+def test_a_call_that_comes_while_the_user_thinks_may_have_to_wait_too(workbench: Launcher) -> None:
+    client = workbench(configuration(dev=toolbox(asking=child("asking", limits=PATIENT))))
+    greet(client)
+    client.open("dev")
+    asking = start(client, "dev/asking/ask", ELICIT)
+    asked = question(client)
+    late = start(client, "dev/asking/slow", {"seconds": 1})
+    later = start(client, "dev/asking/slow", {"seconds": 20})
+    assert text(client.response(late)["result"]) == "slept"
+    reply(client, asked)
+    assert said(client.response(asking))["result"] == ACCEPTED
+    assert "no progress for 0.4 s" in text(client.response(later)["result"])
+
+
 def test_silence_counts_again_once_the_user_has_answered(workbench: Launcher) -> None:
     client = workbench(configuration(dev=toolbox(asking=child("asking", limits=PATIENT))))
     greet(client)
@@ -134,7 +148,9 @@ def test_a_tool_is_not_blamed_for_the_user_whom_its_inner_call_asks(
 ) -> None:
     (tmp_path / "outer.py").write_text(OUTER % arguments)
     mine = {"path": str(tmp_path), "limits": PATIENT}
-    client = workbench(configuration(dev=toolbox(asking=child(server), mine=mine)))
+    # Of one connection alone, since another is a process that would have to start in that time.
+    asking = child(server, limits={"connections": 1})
+    client = workbench(configuration(dev=toolbox(asking=asking, mine=mine)))
     greet(client)
     client.open("dev")
     call = start(client, "dev/mine/outer")

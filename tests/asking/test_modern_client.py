@@ -27,6 +27,13 @@ def answers(result: dict[str, Any], answer: object = ACCEPTED) -> dict[str, Any]
     return {"inputResponses": responses, "requestState": result["requestState"]}
 
 
+def test_a_server_is_not_blamed_for_its_silence_until_the_retry(workbench: Launcher) -> None:
+    client = opened(workbench, idleTimeout=0.4)
+    asked = modern(client, "dev/asking/ask", ELICIT)["result"]
+    time.sleep(1)
+    assert said(modern(client, "dev/asking/ask", ELICIT, **answers(asked)))["result"] == ACCEPTED
+
+
 def test_a_question_becomes_a_result_and_the_retry_goes_on_with_the_call(workbench: Launcher) -> None:
     client = opened(workbench)
     for _ in range(20):

@@ -49,6 +49,7 @@ def build() -> MCPServer[Any]:
             return InputRequiredResult(  # pyright: ignore[reportReturnType]
                 input_requests={"who": ElicitRequest(params=params)}, request_state="s"
             )
+        await ctx.report_progress(1, 2)
         return answers["who"].content["name"]
 
     @server.tool()
@@ -143,8 +144,11 @@ def test_a_legacy_server_asks_a_modern_client(workbench: Launcher, legacy: dict[
     assert text(response["result"]) == "Ada"
 
 
-def test_a_modern_server_asks_a_legacy_client(workbench: Launcher, new: dict[str, str]) -> None:
-    client = opened(workbench, new)
+@pytest.mark.parametrize("limits", [{}, {"idleTimeout": 5}])
+def test_a_modern_server_asks_a_legacy_client(
+    workbench: Launcher, new: dict[str, str], limits: dict[str, float]
+) -> None:
+    client = opened(workbench, {**new, "limits": limits})
     call = start(client, "dev/far/later")
     reply(client, question(client), NAMED)
     assert text(client.response(call)["result"]) == "Ada"

@@ -54,7 +54,8 @@ def test_a_failed_call_inside_a_chain_has_all_the_other_fields(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "logged"), [(0.158, 158), (0.0004126, 0.413), (0, 0), (600.0004, 600_000)]
+    ("seconds", "logged"),
+    [(0.158, 158), (0.0004126, 0.413), (0, 0), (0.009999, 9.999), (0.01, 10), (600.0004, 600_000)],
 )
 def test_a_duration_is_in_milliseconds_as_exact_as_it_is_of_use(
     tmp_path: Path, seconds: float, logged: float

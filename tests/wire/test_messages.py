@@ -114,7 +114,7 @@ def test_the_result_of_a_plain_reply_is_found_whatever_it_says(
         b"{}",
         b'{"jsonrpc":"2.0","id":7}',
         b'{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"no"}}',
-        b'{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"no","result":2}}',
+        b'{"jsonrpc":"2.0","id":7,"error":{"code":1,"result":2}}',
         b'{"jsonrpc":"2.0","id":7,"method":"a","params":{"x":1,"result":2}}',
         b'{"jsonrpc":"2.0","id":7,"result":1',
         b'{"result":1}',

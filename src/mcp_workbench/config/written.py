@@ -79,7 +79,8 @@ class LimitsEntry(Written, frozen=True):
     ] = UNSET
     timeout: Annotated[Duration | UnsetType, _duration("Time for one call.", 600)] = UNSET
     idle_timeout: Annotated[
-        Duration | UnsetType | None, _duration("Time without progress that ends a call; null for none.", None)
+        Duration | UnsetType | None,
+        _duration("Time without progress that ends a call, unless a user is asked; null for none.", None),
     ] = UNSET
     idle_shutdown: Annotated[
         Duration | UnsetType | None,

@@ -107,7 +107,7 @@ class Asked(msgspec.Struct, eq=False):
         """The client's `_meta`."""
         return self.params.get("_meta", Raw())
 
-    def wait(self, questions: int) -> None:
+    def waits_for(self, more: int) -> None:
         """As of a call; there is no limit on the silence of this one."""
 
 

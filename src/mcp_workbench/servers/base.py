@@ -6,6 +6,7 @@ What kinds there are, and how each is reached, is for the subclasses.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from typing import Literal, TypeVar
@@ -331,6 +332,7 @@ class Server(Offering, ABC):
     async def _in_time(self, call: Call, answer: Callable[[], Awaitable[Raw]]) -> Raw:
         """What `answer` gives, for a kind of server that keeps the limits on time no other way."""
         limits = self.config.limits
+        tell = call.on_progress
         began = asyncio.get_running_loop().time()
         end = began + limits.timeout
         idle = limits.idle_timeout
@@ -338,14 +340,15 @@ class Server(Offering, ABC):
         try:
             async with limit:
                 if idle is not None:
-                    silence = _Silence(limit, end, idle, call.on_progress)
+                    silence = _Silence(limit, end, idle, tell)
                     call.on_progress, call.on_wait = silence.progressed, silence.waits
                 return await answer()
         except TimeoutError:
             self._timed_out(began)
             raise self._too_late(idle=limit.when() != end) from None
         finally:
-            call.on_wait = None  # an answer may come when nobody waits for it any more
+            # The call may be made again, and an answer may come when nobody waits for it any more.
+            call.on_progress, call.on_wait = tell, None
 
     def _too_late(self, idle: bool) -> Unanswered:
         limits = self.config.limits
@@ -380,4 +383,5 @@ class _Silence:
 
     def _put_off(self) -> None:
         now = asyncio.get_running_loop().time()
-        self._limit.reschedule(min(self._end, now + self._idle) if self._holds else self._end)
+        with contextlib.suppress(RuntimeError):  # it is over, or about to be
+            self._limit.reschedule(min(self._end, now + self._idle) if self._holds else self._end)

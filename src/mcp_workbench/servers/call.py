@@ -57,10 +57,10 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
             call = call.parent
         return call
 
-    def wait(self, questions: int) -> None:
-        """Its server waits for so many answers more (or less), and with it the calls that it is a part of."""
+    def waits_for(self, more: int) -> None:
+        """Its server waits for so many answers more, or less, and with it the calls that it is a part of."""
         for call in self.chain:
-            call.questions += questions
+            call.questions += more
             if call.on_wait is not None:
                 call.on_wait(call.questions > 0)
 

@@ -71,7 +71,7 @@ class Eras:
             return await make(msgspec.structs.replace(call, extra=extra, again=True))
 
         try:
-            return await server.in_all(see_through(result, audience, again, call.wait))
+            return await server.in_all(see_through(result, audience, again, call.waits_for))
         except Unanswered as failure:
             raise CallFailed(call.ref, failure.reason) from None
         except RpcError as error:
@@ -105,7 +105,7 @@ class Eras:
 
         result = Result(await server.ask(asked), modern=True)
         if result.needs_input:
-            result = await server.in_all(see_through(result, audience, again, asked.wait))
+            result = await server.in_all(see_through(result, audience, again, asked.waits_for))
         return Raw(result.raw)
 
     def close(self) -> None:

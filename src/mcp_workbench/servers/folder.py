@@ -229,8 +229,9 @@ class FolderServer(SpawnedServer):
     async def _try(self, session: Session, tool: Tool, call: Call, version: Raw) -> Raw:
         id = session.peer.next_id()
         self._under_way[id] = call
-        if self._limit.idle is not None:
-            self._bear_with(session, call, id)
+        limit = self._limit
+        if limit.idle is not None:
+            limit = self._bear_with(session, call, id)
             call.on_progress = _keeping_alive(cast("Peer", session.peer), id, call.on_progress)
         try:
             raw = await session.call(
@@ -239,7 +240,7 @@ class FolderServer(SpawnedServer):
                 _call_meta(call, version),
                 id=id,
                 on_progress=call.on_progress,
-                limit=self._limit,
+                limit=limit,
             )
         finally:
             del self._under_way[id]

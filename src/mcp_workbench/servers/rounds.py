@@ -31,11 +31,11 @@ class _InputRequired(msgspec.Struct):
 
 
 async def see_through(
-    result: Result, audience: Audience, again: Again, wait: Callable[[int], None]
+    result: Result, audience: Audience, again: Again, waits_for: Callable[[int], None]
 ) -> Result:
     """The last result, after the client has answered whatever the server asked for. Raises RpcError.
 
-    `wait` hears of how many answers more, or less, are waited for.
+    `waits_for` hears when its answers are waited for (1) and when no longer (-1).
     """
     for _ in range(MOST_ROUNDS):
         if not result.needs_input:
@@ -46,11 +46,11 @@ async def see_through(
             raise RpcError(INTERNAL_ERROR, f"what the server asks for is unreadable: {error}") from None
         more: dict[str, Raw] = {}
         if needed.requests:
-            wait(1)
+            waits_for(1)
             try:
                 more["inputResponses"] = Raw(encode(await _answers(needed.requests, audience)))
             finally:
-                wait(-1)
+                waits_for(-1)
         if needed.state:
             more["requestState"] = needed.state
         result = await again(more)

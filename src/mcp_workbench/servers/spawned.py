@@ -357,8 +357,9 @@ class SpawnedServer(LinkedServer[Link]):
     def _exchange(self, session: Session, tool: Tool, call: Call) -> Coroutine[Any, Any, Raw]:
         """Say it and hear the answer. Raises RpcError, PeerClosed or TimedOut."""
         call.token = session.peer.next_id()
-        if self._limit.idle is not None:
-            self._bear_with(session, call, call.token)
+        limit = self._limit
+        if limit.idle is not None:
+            limit = self._bear_with(session, call, call.token)
             if call.on_progress is None:
                 call.on_progress = _unheard  # asked for all the same: it is a sign of life
         return session.call(
@@ -368,14 +369,15 @@ class SpawnedServer(LinkedServer[Link]):
             id=call.token,
             extra=call.extra,
             on_progress=call.on_progress,
-            limit=self._limit,
+            limit=limit,
             audience=call.audience,
         )
 
-    def _bear_with(self, session: Session, call: Call, id: bytes) -> None:
-        """A server is not blamed for its silence while it waits for somebody."""
-        peer, idle = cast("Peer", session.peer), self._limit.idle
+    def _bear_with(self, session: Session, call: Call, id: bytes) -> Limit:
+        """Its limit to begin with: a server is not blamed for its silence while it waits for somebody."""
+        peer, (total, idle) = cast("Peer", session.peer), self._limit
         call.on_wait = lambda waits: peer.bear_silence(id, None if waits else idle)
+        return Limit(total) if call.questions else self._limit
 
     # What the process says by itself
 

@@ -42,7 +42,7 @@ class Errand(Protocol):
     @property
     def audience(self) -> Audience | None: ...
 
-    def wait(self, questions: int) -> None:
+    def waits_for(self, more: int) -> None:
         """Its server waits for so many answers more, or less."""
         ...
 
@@ -61,14 +61,24 @@ class _Required(msgspec.Struct):
 
 class _Pending:
     def __init__(
-        self, request: Request, audience: Audience, answer: asyncio.Task[Raw], in_a_call: bool
+        self, request: Request, audience: Audience, answer: asyncio.Task[Raw], errands: list[Errand]
     ) -> None:
+        """`errands` are those that wait for the answer, as far as we know."""
         self.request = request
         self.audience = audience
         self.answer = answer
-        self.in_a_call = in_a_call
+        self.in_a_call = bool(errands)
+        self._waiting: list[Errand] = []
         self.withdrawn = False
         """Whether the server no longer wants an answer."""
+
+        for errand in errands:
+            self.hold_up(errand)
+
+    def hold_up(self, errand: Errand) -> None:
+        """This one waits for the answer too, or may have to."""
+        self._waiting.append(errand)
+        errand.waits_for(1)
 
     def withdraw(self) -> None:
         self.withdrawn = True
@@ -76,6 +86,8 @@ class _Pending:
 
     def settle(self) -> None:
         """Give the server what came of it."""
+        for errand in self._waiting:
+            errand.waits_for(-1)
         if self.withdrawn:
             self.request.drop()
         elif self.answer.cancelled():
@@ -154,6 +166,9 @@ class Traffic:
         self.calls.add(errand)
         if id:
             self._named[id] = errand
+        elif self._pending:  # the server may do one thing at a time
+            for pending in self._pending.values():
+                pending.hold_up(errand)
         if not self.declared or errand.audience is None:
             return False
         before, self.last = self.last, errand.audience.home
@@ -193,27 +208,16 @@ class Traffic:
             self._remember(request.params, audience)
         key = bytes(request.id)
         answer = asyncio.ensure_future(audience.ask(request.method, request.params))
-        self._pending[key] = pending = _Pending(request, audience, answer, bool(self.calls))
-        waiting = self._errands(audience, within)
-        for errand in waiting:
-            errand.wait(1)
+        # Where the server does not say which call it asks in, all of them are of one client.
+        errands = [self._named[within]] if within in self._named else [*self.calls]
+        self._pending[key] = pending = _Pending(request, audience, answer, errands)
 
         def settled(_: asyncio.Task[Raw]) -> None:
-            for errand in waiting:
-                errand.wait(-1)
             if self._pending.get(key) is pending:
                 del self._pending[key]
             pending.settle()
 
         answer.add_done_callback(settled)
-
-    def _errands(self, audience: Audience, within: bytes) -> list[Errand]:
-        """What may wait for an answer of this one."""
-        if within in self._named:
-            return [self._named[within]]
-        return [
-            each for each in self.calls if each.audience is not None and each.audience.key is audience.key
-        ]
 
     def _withdraw_orphans(self) -> None:
         """A question that was asked in a call does not outlive the calls of its client."""

@@ -138,14 +138,14 @@ def plain_reply(line: Line) -> tuple[bytes, int, int]:
     """
     before, id_starts, between, length = _SPACED if line[_FIRST_SPACE] == b" " else _COMPACT
     if line.startswith(before):
-        id_ends = line.find(between, id_starts, _WORDS)
-        id, start, end = line[id_starts:id_ends], id_ends + length, -1
+        found = id_ends = line.find(between, id_starts, _WORDS)
+        start, end = id_ends + length, -1
     elif line.startswith(_RESULT_FIRST):
-        id_ends = end = line.rfind(_ID_LAST, -_WORDS)
-        id, start = line[end + len(_ID_LAST) : -1], len(_RESULT_FIRST)
+        found = end = line.rfind(_ID_LAST, -_WORDS)
+        id_starts, id_ends, start = end + len(_ID_LAST), -1, len(_RESULT_FIRST)
     else:
         return b"", 0, 0
-    return (bytes(id), start, end) if id_ends > 0 and line[-1] == _CLOSING else (b"", 0, 0)
+    return (bytes(line[id_starts:id_ends]), start, end) if found > 0 and line[-1] == _CLOSING else (b"", 0, 0)
 
 
 def _check_json(line: Line) -> None:

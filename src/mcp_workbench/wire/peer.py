@@ -320,9 +320,9 @@ class Peer:
     def _plain_reply(self, line: Line) -> bool:
         """Take a reply of the usual form without reading it as a message first.
 
-        It has that form if what is between the words that we know is one JSON value (our ids are); whoever
-        waits for it finds that out, with the one look that it takes into it anyway. Whatever does not fit is
-        left for the reading that fits everything.
+        It has that form if the id between the words that we know is one of ours and the result is one JSON
+        value; whoever waits for it finds that out, with the one look that it takes into it anyway. Whatever
+        does not fit is left for the reading that fits everything.
         """
         id, start, end = messages.plain_reply(line)
         pending = self._pending.get(id)
