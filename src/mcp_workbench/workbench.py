@@ -179,6 +179,9 @@ class Workbench:
         except CallRefused:
             call.id = ""  # there was nothing to call after all
             raise
+        except Exception as mistake:  # of ours; whoever asked gets an apology
+            error = f"Internal error: {mistake}"
+            raise
         finally:
             if call.id:
                 self.log(call, error, pieces)
