@@ -68,7 +68,7 @@ class _Pending:
         self.audience = audience
         self.answer = answer
         self.in_a_call = bool(errands)
-        self._waiting: list[Errand] = []
+        self._waiting: set[Errand] = set()
         self.withdrawn = False
         """Whether the server no longer wants an answer."""
 
@@ -77,8 +77,14 @@ class _Pending:
 
     def hold_up(self, errand: Errand) -> None:
         """This one waits for the answer too, or may have to."""
-        self._waiting.append(errand)
+        self._waiting.add(errand)
         errand.waits_for(1)
+
+    def let_go(self, errand: Errand) -> None:
+        """This one is over, or the answer is there."""
+        if errand in self._waiting:
+            self._waiting.remove(errand)
+            errand.waits_for(-1)
 
     def withdraw(self) -> None:
         self.withdrawn = True
@@ -86,8 +92,8 @@ class _Pending:
 
     def settle(self) -> None:
         """Give the server what came of it."""
-        for errand in self._waiting:
-            errand.waits_for(-1)
+        for errand in [*self._waiting]:
+            self.let_go(errand)
         if self.withdrawn:
             self.request.drop()
         elif self.answer.cancelled():
@@ -179,6 +185,8 @@ class Traffic:
         if id:
             del self._named[id]
         if self._pending:
+            for pending in self._pending.values():
+                pending.let_go(errand)
             self._withdraw_orphans()
         if self.on_free is not None and not self.calls:
             self.on_free()
