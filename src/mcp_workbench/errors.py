@@ -315,3 +315,8 @@ class NotRecorded(RpcError):
                 f"The nearest of {recorded} has {nearest}. The difference: {difference}"
             )
         super().__init__(-32602, said)
+
+
+def said_of_a_mistake(mistake: Exception) -> str:
+    """What is said of one of our own, to whoever asked and in the log."""
+    return f"Internal error: {mistake}"

@@ -19,7 +19,7 @@ from .endpoint.meta import MetaEndpoint
 from .endpoint.question import STRANGER, Question
 from .endpoint.resident import Resident
 from .endpoint.subscription import EVERYTHING, Subscription
-from .errors import RpcError
+from .errors import RpcError, said_of_a_mistake
 from .greeting import ENDING, UNGREETED, Greeting
 from .life import Life
 from .protocol import revisions
@@ -213,7 +213,7 @@ class Connection:
         import traceback
 
         traceback.print_exception(error)
-        return RpcError(INTERNAL_ERROR, f"Internal error: {error}")
+        return RpcError(INTERNAL_ERROR, said_of_a_mistake(error))
 
     def _batch(self, line: bytes) -> None:
         items = messages.read_batch(line)

@@ -23,6 +23,7 @@ from .errors import (
     ToolNotFound,
     ToolNotOffered,
     Unanswered,
+    said_of_a_mistake,
 )
 from .journal import Journal, new_id
 from .names import Scope, ToolRef
@@ -180,7 +181,7 @@ class Workbench:
             call.id = ""  # there was nothing to call after all
             raise
         except Exception as mistake:  # of ours; whoever asked gets an apology
-            error = f"Internal error: {mistake}"
+            error = said_of_a_mistake(mistake)
             raise
         finally:
             if call.id:

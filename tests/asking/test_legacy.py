@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.asking.asked import ACCEPTED, FORM, greet, question, reply, said, start
-from tests.support.client import text
+from tests.support.client import Client, text
 from tests.support.launch import Launcher, child, configuration, toolbox
 
 ASKING = configuration(dev=toolbox(asking=child("asking")))
@@ -102,10 +103,15 @@ def test_several_questions_of_several_calls_are_answered_in_any_order(workbench:
 PATIENT = {"timeout": 20, "idleTimeout": 0.4}
 
 
-def test_a_server_is_not_blamed_for_its_silence_while_the_user_thinks(workbench: Launcher) -> None:
-    client = workbench(configuration(dev=toolbox(asking=child("asking", limits=PATIENT))))
+def patient(workbench: Launcher, **servers: Any) -> Client:
+    client = workbench(configuration(dev=toolbox(**servers)))
     greet(client)
     client.open("dev")
+    return client
+
+
+def test_a_server_is_not_blamed_for_its_silence_while_the_user_thinks(workbench: Launcher) -> None:
+    client = patient(workbench, asking=child("asking", limits=PATIENT))
     call = start(client, "dev/asking/ask", ELICIT)
     asked = question(client)
     time.sleep(1)
@@ -116,9 +122,7 @@ def test_a_server_is_not_blamed_for_its_silence_while_the_user_thinks(workbench:
 
 
 def test_a_call_that_comes_while_the_user_thinks_may_have_to_wait_too(workbench: Launcher) -> None:
-    client = workbench(configuration(dev=toolbox(asking=child("asking", limits=PATIENT))))
-    greet(client)
-    client.open("dev")
+    client = patient(workbench, asking=child("asking", limits=PATIENT))
     asking = start(client, "dev/asking/ask", ELICIT)
     asked = question(client)
     late = start(client, "dev/asking/slow", {"seconds": 1})
@@ -130,9 +134,7 @@ def test_a_call_that_comes_while_the_user_thinks_may_have_to_wait_too(workbench:
 
 
 def test_silence_counts_again_once_the_user_has_answered(workbench: Launcher) -> None:
-    client = workbench(configuration(dev=toolbox(asking=child("asking", limits=PATIENT))))
-    greet(client)
-    client.open("dev")
+    client = patient(workbench, asking=child("asking", limits=PATIENT))
     call = start(client, "dev/asking/ask", {**ELICIT, "then": 20})
     asked = question(client)
     time.sleep(1)
@@ -150,9 +152,7 @@ def test_a_tool_is_not_blamed_for_the_user_whom_its_inner_call_asks(
     mine = {"path": str(tmp_path), "limits": PATIENT}
     # Of one connection alone, since another is a process that would have to start in that time.
     asking = child(server, limits={"connections": 1})
-    client = workbench(configuration(dev=toolbox(asking=asking, mine=mine)))
-    greet(client)
-    client.open("dev")
+    client = patient(workbench, asking=asking, mine=mine)
     call = start(client, "dev/mine/outer")
     asked = question(client)
     time.sleep(1)

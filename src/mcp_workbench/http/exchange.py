@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from ..endpoint.base import Endpoint
 from ..endpoint.question import Question
-from ..errors import RpcError
+from ..errors import RpcError, said_of_a_mistake
 from ..wire import messages
 from ..wire.lines import Piece
 from ..wire.messages import INTERNAL_ERROR
@@ -60,7 +60,7 @@ class Exchange:
             message = self._cancelled()
         except Exception as error:  # our own mistake; the client is owed an answer all the same
             traceback.print_exc()
-            message = messages.failure(self._id, RpcError(INTERNAL_ERROR, f"Internal error: {error}"))
+            message = messages.failure(self._id, RpcError(INTERNAL_ERROR, said_of_a_mistake(error)))
         finally:
             self._timer.cancel()
             self._task = None

@@ -124,6 +124,7 @@ _COMPACT, _SPACED = (
     )
 )
 _FIRST_SPACE = slice(11, 12)
+"""Where the second of them has one."""
 _RESULT_FIRST = b'{"result":'
 _ID_LAST = b',"jsonrpc":"2.0","id":'
 _WORDS = 64
