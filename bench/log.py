@@ -13,7 +13,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from mcp_workbench.journal import Journal, new_id
+from mcp_workbench.journal import Journal, beginning
+from mcp_workbench.journal.beginning import written
 from mcp_workbench.journal.log import Log
 from mcp_workbench.journal.query import Query
 from mcp_workbench.names import ToolRef
@@ -57,7 +58,7 @@ def call(
         arguments=arguments,
         caller=caller,
         id=id,
-        began=int((time.time() - ago) * 1e9),
+        began=written(int((time.time() - ago) * 1000)),
         parent=parent,
     )
 
@@ -83,7 +84,7 @@ def measure_writing(folder: Path) -> None:
     for name, arguments in ARGUMENTS.items():
         raw = json.dumps(arguments, separators=(",", ":")).encode()
         print(f"write, arguments of {name:24} {cost_of(partial(log.write, call(raw), 12_300)):10.1f} µs")
-    print(f"{'new_id':44} {cost_of(new_id):10.1f} µs")
+    print(f"{'beginning':44} {cost_of(beginning):10.1f} µs")
     assert log.dropped == 0
 
 
@@ -94,12 +95,12 @@ def fill(folder: Path, count: int) -> None:
     began = time.perf_counter()
     outer: Call | None = None
     for n in range(count):
-        place = {"id": new_id(), "ago": (count - n) * 0.05, "server": f"server_{n % 5}"}
+        place = {"id": beginning()[0], "ago": (count - n) * 0.05, "server": f"server_{n % 5}"}
         if n % 4 == 0 or outer is None:
             made = outer = call(raw, tool=f"tool_{random.randrange(50)}", **place)
         else:
             made = call(raw, tool="inner_tool", caller=f"{outer.ref.name}_{outer.id}", parent=outer, **place)
-        log.write(made, int(random.expovariate(0.00001)), None if n % 37 else "went wrong")
+        log.write(made, int(random.expovariate(0.00000001)), None if n % 37 else "went wrong")
     print(f"{count:,} lines written at {count / (time.perf_counter() - began):,.0f} lines/s")
 
 

@@ -26,7 +26,7 @@ from .protocol import revisions
 from .servers.guard import Watchdog
 from .straight import StraightWay
 from .wire import messages
-from .wire.lines import Piece, widen
+from .wire.lines import Piece, Pieces, widen
 from .wire.messages import INTERNAL_ERROR, INVALID_REQUEST, NULL, PARSE_ERROR
 from .wire.peer import Peer, Request
 from .workbench import Workbench
@@ -173,7 +173,7 @@ class Connection:
         self._running[id] = running
         return id
 
-    def ended_with(self, key: bytes, line: tuple[Piece, ...]) -> None:
+    def ended_with(self, key: bytes, line: Pieces) -> None:
         """It has ended, with this line for the client."""
         if line:
             self.peer.send(line)

@@ -25,8 +25,8 @@ from .protocol.results import Head, Result, decode_head
 from .protocol.tasks import understands
 from .servers.base import Begun
 from .servers.call import Call
-from .wire.lines import Line, Piece
-from .wire.messages import COPIED, ID_STARTS, SMALL_ANSWER, answer, check_utf8, failure
+from .wire.lines import Line, Piece, Pieces
+from .wire.messages import COPIED, END, ID, RESULT, answer, check_utf8, failure
 from .wire.peer import Peer, PeerClosed, TimedOut
 
 
@@ -43,7 +43,7 @@ class Connection(Protocol):
 
     def began(self, id: bytes, running: _Run) -> bytes: ...
 
-    def ended_with(self, key: bytes, line: tuple[Piece, ...]) -> None: ...
+    def ended_with(self, key: bytes, line: Pieces) -> None: ...
 
     def apology(self, error: Exception) -> RpcError: ...
 
@@ -59,8 +59,6 @@ class _Request(msgspec.Struct):
     method: Literal["tools/call"]
     params: _Params
 
-
-_OPENING = ord("{")
 
 _decode = msgspec.json.Decoder(_Request).decode
 
@@ -87,15 +85,16 @@ class StraightWay:
                     return False  # it may be asked, told or given things, in ways that take more
         except (ValueError, RecursionError, RpcError):
             return False
-        id = bytes(request.id)
+        # Put together with nothing, not made by `bytes`, which asks for four other things first.
+        id = b"" + request.id
         raw = params.arguments.arguments
         arguments: Raw | bytes = raw
         if len(raw) < COPIED:
-            arguments = bytes(raw)
-            fits = arguments[0] == _OPENING
+            arguments = b"" + raw
+            fits = arguments >= b"{"  # of all that a JSON value can begin with, the last
         else:
             fits = is_object(raw)
-        if not fits or id[0] not in ID_STARTS:
+        if not fits or id >= b"[":  # behind all that a number or a string can begin with
             return False
         connection, modern = self.connection, client.modern
         call = Call(
@@ -164,19 +163,20 @@ class _Run(Begun, kw_only=True):
         if self.relay is not None:
             self.relay.flush()
         try:
+            line: Pieces
             outcome: Result | None = None
-            if self.modern or read.is_error or read.structured or isinstance(result, Raw):
+            if self.modern or read.is_error or read.structured or type(result) is not bytes:
                 outcome = Result(result, server.modern, read)
             way.workbench.log(call, outcome and outcome.error_text, (b'"result":', result))
             if outcome is None:  # it is small and goes out as it came
-                line = (SMALL_ANSWER % (self.asked, result),)
+                line = b"".join((ID, self.asked, RESULT, result, END))
             else:
                 line = answer(self.asked, *outcome.pieces(self.modern))
         except Exception as mistake:
             line = failure(self.asked, way.connection.apology(mistake))
         way.connection.ended_with(self.key, line)
         server.end(self)
-        if isinstance(result, Raw) or result.find(RESOURCE) >= 0:
+        if type(result) is not bytes or result.partition(RESOURCE)[1]:
             way.endpoint.used(call.ref, result, call.principal)
 
     def failed(self, problem: RpcError | PeerClosed | TimedOut) -> None:

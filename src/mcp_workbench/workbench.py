@@ -25,7 +25,7 @@ from .errors import (
     Unanswered,
     said_of_a_mistake,
 )
-from .journal import Journal, new_id
+from .journal import Journal, beginning
 from .names import Scope, ToolRef
 from .pins.pins import Pins
 from .protocol.audience import Audience
@@ -141,7 +141,7 @@ class Workbench:
         tool = server.tools.get(ref.name)
         if tool is None and (server.connected or server.asleep):
             tool = await self._look_up(server, call)
-        _begin(call)
+        call.id, call.began, call.clock = beginning()
         result = await self.see_through(call, self._make(call, server, tool))
         audience = call.audience
         if server.modern and audience is not None and not (audience.modern or call.again):
@@ -191,14 +191,13 @@ class Workbench:
         """Where this call goes, if nothing has to be waited for but its answer; else `call` is the way."""
         ref = call.ref
         toolboxes = self.toolboxes if call.scope is None else self.seen(call.scope)
-        toolbox = toolboxes.get(ref.toolbox)
-        if toolbox is None or not toolbox.opened:
+        try:
+            toolbox = toolboxes[ref.toolbox]
+            server = toolbox.servers[ref.server]
+            tool = server.tools[ref.name]
+        except KeyError:
             return None
-        server = toolbox.servers.get(ref.server)
-        if server is None or server.config.pinned:
-            return None
-        tool = server.tools.get(ref.name)
-        if tool is None:
+        if not toolbox.opened or server.config.pinned:
             return None
         link = server.straight(tool, call)
         return (server, tool, link) if link is not None else None
@@ -209,7 +208,7 @@ class Workbench:
         Whoever begins a call logs what becomes of it.
         """
         call = begun.call
-        _begin(call)
+        call.id, call.began, call.clock = beginning()
         if not begun.server.begin(begun):
             return False
         if begun.id:  # then the server works meanwhile; else it waits for a place, with as little as can be
@@ -267,8 +266,9 @@ class Workbench:
     def log(self, call: Call, error: str | None, answer: tuple[Piece, ...]) -> None:
         """The one line of a call that has ended; `answer` is for its record."""
         self.calls += 1
-        self.errors += error is not None
-        self.journal.write(call, (time.perf_counter_ns() - call.clock) // 1000, error, answer)
+        if error is not None:
+            self.errors += 1
+        self.journal.write(call, time.perf_counter_ns() - call.clock, error, answer)
         if self.config.log.record and (toolbox := self.toolboxes.get(call.ref.toolbox)):
             self._record(toolbox)
 
@@ -386,9 +386,3 @@ class Workbench:
             secrets=self.config.secrets | self._found_secrets,
             record=log.record,
         )
-
-
-def _begin(call: Call) -> None:
-    call.began = time.time_ns()
-    call.id = new_id(call.began)
-    call.clock = time.perf_counter_ns()

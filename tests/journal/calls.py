@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mcp_workbench.journal import Journal, new_id
+from mcp_workbench.journal import Journal, beginning
+from mcp_workbench.journal.beginning import written
 from mcp_workbench.names import ToolRef
 from mcp_workbench.servers.call import Call
 
@@ -38,12 +39,12 @@ def write(
         ref=ToolRef(toolbox, server, tool),
         caller=caller,
         arguments=args,
-        id=id or new_id(),
-        began=int(ts * 1_000_000_000),
+        id=id or beginning()[0],
+        began=written(int(ts * 1000)),
         parent=_above(parent, root) if parent is not None else None,
         **more,
     )
-    journal.write(call, round(cost * 1_000_000), error, answer)
+    journal.write(call, round(cost * 1_000_000_000), error, answer)
     return call.id
 
 

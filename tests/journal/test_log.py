@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_workbench.journal import Journal, new_id
+from mcp_workbench.journal import Journal, beginning
 from mcp_workbench.journal.log import Log
 from mcp_workbench.journal.query import Query
 
@@ -203,7 +203,7 @@ def test_two_readers_that_index_at_the_same_time_see_every_call_once(path: Path)
 
 def chained(log: Journal, depth: int) -> list[str]:
     """A call that calls two, the second of which calls one, and so on; the outermost first."""
-    chain = [new_id()]
+    chain = [beginning()[0]]
     for level in range(depth):
         for _ in range(2):
             chain.append(
@@ -231,7 +231,7 @@ def test_a_chain_is_found_from_any_of_its_calls(path: Path):
 
 
 def test_the_calls_of_a_chain_whose_first_call_still_runs_are_found_by_its_id(path: Path):
-    root = new_id()
+    root = beginning()[0]
     inner = write(journal(path), parent=root, root=root)
     with Log(str(path)) as reader:
         assert [found.call.id for found in reader.chain(root)] == [inner]

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from mcp_workbench.cli.log_page import lasting
 from mcp_workbench.cli.logs import logs
-from mcp_workbench.journal import new_id
+from mcp_workbench.journal import beginning
 
 from .calls import journal, write
 
@@ -111,7 +111,7 @@ def test_on_a_terminal_calls_are_a_table_that_no_value_can_break(path: Path):
 
 def test_a_chain_is_drawn_as_a_tree_with_durations(path: Path):
     log = journal(path)
-    root = new_id()
+    root = beginning()[0]
     first = write(log, ts=1, tool="fetch", parent=root, root=root, cost=0.02)
     deep = write(log, ts=2, tool="parse", parent=first, root=root, error="bad", cost=0.001)
     last = write(log, ts=3, tool="format", parent=root, root=root, cost=12)

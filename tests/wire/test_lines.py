@@ -31,6 +31,11 @@ class Heard:
         self.lines.append(b"(overlong)")
 
 
+def _write_all(fd: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(fd, data) :]
+
+
 def read(chunks: list[bytes], max_line: int = 100) -> Heard:
     """What is heard of these chunks, each of which is read by itself."""
 
@@ -38,7 +43,7 @@ def read(chunks: list[bytes], max_line: int = 100) -> Heard:
         outlet, inlet = os.pipe()
         heard = Heard(outlet, max_line)
         for chunk in chunks:
-            os.write(inlet, chunk)
+            await asyncio.to_thread(_write_all, inlet, chunk)
             await asyncio.sleep(0.001)
         os.close(inlet)
         await asyncio.wait_for(heard.ended.wait(), 5)
@@ -71,17 +76,28 @@ def test_lines_are_what_stands_between_newlines(chunks: list[bytes], lines: list
         [b"before\n", b"x" * 6, b"x" * 6, b"\nafter\n"],
         [b"before\n", b"x" * 50, b"x" * 50, b"x\nafter\n"],
         [b"before\n", b"x" * 10, b"x\nafter\n"],
+        [b"before\n", b"x" * 11 + b"\n", b"after\n"],
     ],
 )
 def test_an_overlong_line_is_dropped_once_and_the_next_is_whole(chunks: list[bytes]) -> None:
     assert read(chunks, max_line=10).lines == [b"before", b"(overlong)", b"after"]
 
 
-def test_a_line_of_exactly_the_limit_is_a_line() -> None:
-    assert read([b"x" * 5, b"x" * 5 + b"\n"], max_line=10).lines == [b"x" * 10]
+@pytest.mark.parametrize("chunks", [[b"x" * 5, b"x" * 5 + b"\n"], [b"x" * 10 + b"\n"]])
+def test_a_line_of_exactly_the_limit_is_a_line(chunks: list[bytes]) -> None:
+    assert read(chunks, max_line=10).lines == [b"x" * 10]
 
 
-def test_a_line_that_is_not_handled_costs_no_other() -> None:
+def test_lines_are_whole_whatever_was_asked_for_at_a_time() -> None:
+    sizes = [1, 446, 447, 448, 449, 900, 2, 65_535, 65_536, 3, 1_200_000, 4, 500, 65_537]
+    lines = [b"%d" % n * (size // len(b"%d" % n)) for n, size in enumerate(sizes)]
+    together = [b"\n".join(lines) + b"\n"]
+    for chunks in ([line + b"\n" for line in lines], together):
+        assert read(chunks, max_line=2_000_000).lines == lines
+
+
+@pytest.mark.parametrize("chunks", [[b"bad\ngood\n"], [b"bad\n", b"good\n"]])
+def test_a_line_that_is_not_handled_costs_no_other(chunks: list[bytes]) -> None:
     async def main() -> list[bytes]:
         asyncio.get_running_loop().set_exception_handler(lambda _loop, _context: None)
         outlet, inlet = os.pipe()
@@ -94,7 +110,9 @@ def test_a_line_that_is_not_handled_costs_no_other() -> None:
 
         ended = asyncio.Event()
         reader = LineReader(outlet, on_line=on_line, on_end=ended.set, on_overlong=lambda: None, max_line=100)
-        os.write(inlet, b"bad\ngood\n")
+        for chunk in chunks:
+            os.write(inlet, chunk)
+            await asyncio.sleep(0.01)
         os.close(inlet)
         await asyncio.wait_for(ended.wait(), 5)
         reader.close()

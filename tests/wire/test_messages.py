@@ -98,13 +98,15 @@ WORDINGS = {
 @pytest.mark.parametrize("kind", [bytes, bytearray])
 @given(result=json_text.values, id=st.integers(0, 10**19))
 @settings(max_examples=50)
-def test_the_result_of_a_plain_reply_is_found_whatever_it_says(
+def test_the_result_of_a_reply_is_found_by_its_words_whatever_it_says(
     wording: str, kind: type[bytes] | type[bytearray], result: str, id: int
 ) -> None:
     parts = (result, str(id)) if wording == "result first" else (str(id), result)
     line = kind((WORDINGS[wording] % parts).encode())
-    found, start, end = messages.plain_reply(line)
-    assert (found, bytes(line[start:end])) == (str(id).encode(), result.encode())
+    for words in (bytes(line), messages.ends_of(line)):
+        found = [read(words) for read in messages.WORDINGS]
+        results = [line[start:end] for place, start, end in found if place == str(id).encode()]
+        assert results == [result.encode()]
 
 
 @pytest.mark.parametrize(
@@ -116,15 +118,14 @@ def test_the_result_of_a_plain_reply_is_found_whatever_it_says(
         b'{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"no"}}',
         b'{"jsonrpc":"2.0","id":7,"error":{"code":1,"result":2}}',
         b'{"jsonrpc":"2.0","id":7,"method":"a","params":{"x":1,"result":2}}',
-        b'{"jsonrpc":"2.0","id":7,"result":1',
         b'{"result":1}',
-        b'{"result":1,"jsonrpc":"2.0","id":7',
         b'{"result":1,"id":7,"jsonrpc":"2.0"}',
         b'{"id":7,"jsonrpc":"2.0","result":1}',
     ],
 )
 def test_what_is_not_worded_as_a_reply_has_not_the_id_of_one(line: bytes) -> None:
-    assert messages.plain_reply(line)[0] != b"7"
+    for words in (line, messages.ends_of(line)):
+        assert b"7" not in [read(words)[0] for read in messages.WORDINGS]
 
 
 @pytest.mark.parametrize(

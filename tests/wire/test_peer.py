@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 from collections.abc import Awaitable, Callable
@@ -99,6 +100,25 @@ def test_replies_find_their_requests_in_any_order() -> None:
     with_peer(work)
 
 
+def test_replies_are_understood_in_any_words() -> None:
+    replies = [
+        b'{"jsonrpc":"2.0","id":%d,"result":{"n": 1}}\n',
+        b'{"jsonrpc": "2.0", "id": %d, "result": {"n": 1}}\n',
+        b'{"result":{"n": 1},"jsonrpc":"2.0","id":%d}\n',
+        b'{"id":%d,"jsonrpc":"2.0","result":{"n": 1}}\n',
+        b'{"jsonrpc":"2.0", "result":{"n": 1},"id":%d}\n',
+    ]
+
+    async def work(other: OtherEnd) -> None:
+        for reply in itertools.islice(itertools.cycle([*replies, *reversed(replies)]), 30):
+            task = asking(other)
+            other.say_bytes(b'{"jsonrpc":"2.0","method":"n","params":{"id":1,"result":2}}\n')
+            other.say_bytes(reply % (await other.next())["id"])
+            assert bytes(await task) == b'{"n": 1}'
+
+    with_peer(work)
+
+
 def test_an_error_reply_is_raised_with_all_that_it_says() -> None:
     async def work(other: OtherEnd) -> None:
         task = asking(other)
@@ -110,10 +130,20 @@ def test_an_error_reply_is_raised_with_all_that_it_says() -> None:
     with_peer(work)
 
 
-def test_an_unreadable_reply_ends_its_request() -> None:
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b'{"id":%d,"result":{"x":"\xff"}}\n',
+        b'{"jsonrpc":"2.0","id":%d,"result":{"x":"\xff"}}\n',
+        b'{"jsonrpc":"2.0","id":%d,"result":{}]\n',
+        b'{"jsonrpc": "2.0", "id": %d, "result": {}\n',
+        b'{"jsonrpc":"2.0","id":%d,"result":{]}\n',
+    ],
+)
+def test_an_unreadable_reply_ends_its_request(reply: bytes) -> None:
     async def work(other: OtherEnd) -> None:
         task = asking(other)
-        other.say_bytes(b'{"id":%d,"result":{"x":"\xff"}}\n' % (await other.next())["id"])
+        other.say_bytes(reply % (await other.next())["id"])
         with pytest.raises(RpcError, match="unreadable"):
             await task
 

@@ -7,7 +7,7 @@ import asyncio
 from msgspec import Raw
 
 from ..errors import RpcError
-from ..protocol.audience import Audience
+from ..protocol.audience import NOTHING, Audience
 from ..wire.messages import EMPTY_OBJECT, INTERNAL_ERROR, encode
 from ..wire.peer import Peer, PeerClosed
 
@@ -20,6 +20,8 @@ class Resident(Audience):
 
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
+        # Its own, not the class's, since every call looks at them: they are found at once.
+        self.modern, self.declared, self.level = False, NOTHING, None
 
     async def ask(self, method: str, params: Raw) -> Raw:
         try:

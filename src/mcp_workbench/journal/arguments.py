@@ -42,16 +42,17 @@ class Arguments:
         stay as written and nothing is too deep or too large.
         """
         try:
-            if len(raw) > self._limit:
+            size = len(raw)
+            if size > self._limit:
                 text = self._large(raw)
             else:
                 text = raw.decode() if raw.isascii() else raw.decode("utf-8", "replace")
                 if (
                     self._mask.may_touch(text)
                     or not text.isprintable()
-                    or (len(text) > self._depth and text.count("{") + text.count("[") > self._depth)
+                    or (size > self._depth and text.count("{") + text.count("[") > self._depth)
                 ):
-                    text = self._rewrite(text, len(raw))
+                    text = self._rewrite(text, size)
                 elif valid:
                     return text
             _valid(text)

@@ -16,20 +16,6 @@ _SECRET = (
     r"|(?:api|access|private|secret|signing|encryption|master|account)[_\-. ]?key"
     r"|(?:^|[_\-. ])jwt|connection[_\-. ]?string"
 )
-# Every key that one of the two finds holds one of these.
-_STEMS = (
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "auth",
-    "key",
-    "cookie",
-    "credential",
-    "bearer",
-    "jwt",
-    "connection",
-)
 # A secret of several lines (a private key) is often quoted line by line; shorter lines are not telling.
 _LINE = 16
 # What a pattern of the user's own may find is of unknown length; this much is assumed.
@@ -63,7 +49,7 @@ class Mask:
         # Known secrets first, the longest first: no pattern may uncover the rest of one.
         self._known = [re.compile("|".join(map(re.escape, forms)))] if forms else []
         self._patterns = self._known + self._own
-        self._needles = (*_STEMS, *(escape(form).casefold() for form in forms))
+        self._folded = tuple(escape(form).casefold() for form in forms)
         self.margin = max(map(len, forms), default=0) + _MARGIN
         """How much of a text must be seen behind a place to know whether a secret begins before it."""
 
@@ -75,9 +61,26 @@ class Mask:
         if "\\" in json and ("\\u" in json or "\\/" in json):
             return True
         folded = json.casefold()
-        for needle in self._needles:  # noqa: SIM110 - three times as fast as any()
-            if needle in folded:
-                return True
+        # Every key that one of the two patterns finds holds one of these. Written out: a loop over them takes
+        # a fifth longer, and `any` three times as long.
+        if (
+            "pass" in folded
+            or "pwd" in folded
+            or "secret" in folded
+            or "token" in folded
+            or "auth" in folded
+            or "key" in folded
+            or "cookie" in folded
+            or "credential" in folded
+            or "bearer" in folded
+            or "jwt" in folded
+            or "connection" in folded
+        ):
+            return True
+        if self._folded:
+            for form in self._folded:
+                if form in folded:
+                    return True
         return False
 
     def sensitivity(self, key: str) -> Sensitivity:

@@ -62,11 +62,10 @@ def _unheard(server: Server, method: str, params: Raw) -> None:
 class Server(Offering, ABC):
     """`connect` and `call` may be used by any number of tasks at once."""
 
-    marks = False
-    """Whether its results may hold what is for us alone, and `unmarked` has to take it out."""
-
     def __init__(self, config: ServerConfig, on_change: Callable[[], None]) -> None:
         super().__init__(config)
+        self.marks = False
+        """Whether its results may hold what is for us alone, and `unmarked` has to take it out."""
         self.skipped = 0
         """Lines of it that were no messages."""
         self.unasked = 0
@@ -216,7 +215,9 @@ class Server(Offering, ABC):
         begun.link.traffic.end(begun.call)
         if begun.id or not self._slots.withdraw(begun.send):
             self._slots.give_back()
-        self._finished()
+        self._active -= 1
+        if not self._active and (self._rest is not None or self._tires):
+            self._at_rest()
 
     async def ask(self, asked: Asked) -> Raw:
         """The raw result of a request that is no call, in the same limits unless it is a patient one.
@@ -266,6 +267,7 @@ class Server(Offering, ABC):
         self.on_notice(self, method, params)
 
     def _finished(self) -> None:
+        """As `end` does it, which saves every call the step into here."""
         self._active -= 1
         if not self._active and (self._rest is not None or self._tires):
             self._at_rest()

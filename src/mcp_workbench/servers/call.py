@@ -21,10 +21,10 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
     """The call that makes this one. It holds its place and its time already, so this one needs none."""
     id: str = ""
     """Given when it begins; its line in the log has it."""
-    began: int = 0
-    """When it did, in nanoseconds since 1970."""
+    began: str = ""
+    """When it did, as the log writes it."""
     clock: int = 0
-    """The same by the clock that its duration is measured with."""
+    """The same in nanoseconds, by the clock that its duration is measured with."""
     tid: str | None = None
     principal: str | None = None
     scope: Scope = None

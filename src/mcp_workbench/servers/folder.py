@@ -94,7 +94,6 @@ _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 
 class FolderServer(SpawnedServer):
     config: FolderConfig
-    marks = True
 
     def __init__(
         self,
@@ -105,6 +104,7 @@ class FolderServer(SpawnedServer):
         log_path: str,
     ) -> None:
         super().__init__(config, on_change, processes)
+        self.marks = True
         self._era = "legacy"  # our own worker: no need to ask
         self._switchboard = switchboard
         self._log_path = log_path

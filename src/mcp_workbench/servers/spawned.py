@@ -18,7 +18,7 @@ from ..errors import RpcError, Unanswered
 from ..protocol import revisions
 from ..protocol.audience import Audience
 from ..protocol.session import Asked, Era, IncompatibleServer, Session, open_session
-from ..wire.messages import EMPTY_OBJECT, SMALL_CALL, request
+from ..wire.messages import CALL, EMPTY_OBJECT, END, ID, request
 from ..wire.peer import Limit, Peer, PeerClosed, Request, TimedOut
 from .base import TOOLS_CHANGED, Begun
 from .call import Call
@@ -248,15 +248,15 @@ class SpawnedServer(LinkedServer[Link]):
         if session is None or peer.closed:  # gone since it began to wait for its place
             begun.failed(PeerClosed(unread=True))
             return
-        begun.id = id = b"%d" % next(peer.ids)
+        begun.id = id = next(peer.ids)
         meta, token = begun.meta or call.meta, id if begun.on_progress is not None else b""
         said = meta or token or session.modern
         tail = session.call_tail(meta, token, call.audience) if said else b"}"
         head, arguments = begun.tool.call_head, call.arguments
-        if isinstance(arguments, Raw):  # not copied yet, so they are large
+        if type(arguments) is bytes:
+            line = b"".join((ID, id, CALL, head, arguments, tail, END))
+        else:  # not copied yet, so they are large
             line = request(id, b'"tools/call"', head, arguments, tail)
-        else:
-            line = (SMALL_CALL % (id, head, arguments, tail),)
         peer.begin(id, begun, line, self._limit)
 
     async def mend(self, begun: Begun, problem: RpcError | PeerClosed | TimedOut) -> Raw:
@@ -375,9 +375,9 @@ class SpawnedServer(LinkedServer[Link]):
 
     def _bear_with(self, session: Session, call: Call, id: bytes) -> Limit:
         """Its limit to begin with: a server is not blamed for its silence while it waits for somebody."""
-        peer, (total, idle) = cast("Peer", session.peer), self._limit
-        call.on_wait = lambda waits: peer.bear_silence(id, None if waits else idle)
-        return Limit(total) if call.questions else self._limit
+        peer, limit = cast("Peer", session.peer), self._limit
+        call.on_wait = lambda waits: peer.bear_silence(id, None if waits else limit.idle)
+        return Limit(limit.total) if call.questions else limit
 
     # What the process says by itself
 

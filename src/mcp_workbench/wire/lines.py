@@ -23,6 +23,9 @@ from .turn import turn
 Piece: TypeAlias = bytes | Raw
 """A part of a line, as it goes to the kernel."""
 
+Pieces: TypeAlias = bytes | Sequence[Piece]
+"""A line on its way out, with its newline: whole, or in pieces that it would cost more to put together."""
+
 Line: TypeAlias = bytes | bytearray
 """A line as it came; nobody else changes it."""
 
@@ -38,8 +41,11 @@ Measured with 16 calls in flight on two cores: a fifth more calls.
 _JOINED = 1 << 16
 """Bytes up to which it is cheaper to put pieces together than to name each of them to the kernel."""
 
+_LITTLE = 448
 _USUAL = 1 << 16
-"""Bytes asked for at a time, until more of them come: room for what was asked for has to be found."""
+"""Bytes asked for at a time, and more of them when so many came. Room has to be found for all that is asked
+for: Python has it at hand up to half a KiB; beyond that the C library is asked, and then the kernel.
+"""
 
 
 def widen(fd: int) -> None:
@@ -80,12 +86,10 @@ class LineReader:
         self._on_overlong = on_overlong
         self._max_line = max_line
         self._loop = asyncio.get_running_loop()
-        self.heard = self._loop.time()
-        """When the last line came, or else when we began to listen."""
         # Grown in place as a long line comes in: put together at its end, 50 MB would hold up everybody.
         self._begun = bytearray()
         self._skipping = False
-        self._room = _USUAL
+        self._room = _LITTLE
         self._reading = False
         self._closed = False
         self.resume()
@@ -120,7 +124,10 @@ class LineReader:
         if not chunk:
             self._end()
             return
-        if len(chunk) < _USUAL:
+        size = len(chunk)
+        if size < _LITTLE and not self._begun:
+            self._room = _LITTLE
+        elif size < _USUAL:
             self._room = _USUAL
         else:
             self._room = PIPE_SIZE
@@ -128,9 +135,14 @@ class LineReader:
         line, newline, rest = chunk.partition(b"\n")
         if not newline:
             self._keep(chunk)
-        elif not (rest or self._begun or self._skipping):  # one line and nothing else
-            self.heard = self._loop.time()
-            self._handle(line)
+        elif not (rest or self._begun or self._skipping):  # one line and nothing else, handled as all are
+            try:
+                if size - 1 > self._max_line:
+                    self._on_overlong()
+                elif not self._shortcut(line):
+                    self._on_line(line)
+            except Exception as error:
+                self._mistaken(error)
         else:
             turn.lasts = True
             try:
@@ -157,7 +169,6 @@ class LineReader:
             self._begun += end
             lines[0], self._begun = self._begun, bytearray()
         unfinished = lines.pop()
-        self.heard = self._loop.time()
         for line in lines:
             if self._closed:
                 return
@@ -171,8 +182,12 @@ class LineReader:
                 self._on_overlong()
             elif not self._shortcut(line):
                 self._on_line(line)
-        except Exception as error:  # a mistake of ours; the lines behind this one are not to blame
-            self._loop.call_exception_handler({"message": "a line was not handled", "exception": error})
+        except Exception as error:
+            self._mistaken(error)
+
+    def _mistaken(self, error: Exception) -> None:
+        """A mistake of ours; the lines behind this one are not to blame."""
+        self._loop.call_exception_handler({"message": "a line was not handled", "exception": error})
 
     def _keep(self, chunk: Line) -> None:
         if self._skipping:
@@ -189,6 +204,15 @@ class LineReader:
         if rest:  # `printf '{…}' | mcp-workbench` has no last newline
             self._on_line(rest)
         self._on_end()
+
+
+def _pieces(line: Pieces) -> Sequence[Piece]:
+    return (line,) if isinstance(line, bytes) else line
+
+
+def _gathered(pieces: Sequence[Piece]) -> tuple[bytes, Sequence[Piece]]:
+    """As a whole, or as they are; the other one is empty."""
+    return (b"".join(pieces), ()) if sum(map(len, pieces)) <= _JOINED else (b"", pieces)
 
 
 class LineWriter:
@@ -225,8 +249,8 @@ class LineWriter:
         self._taken: int | None = None
         os.set_blocking(fd, False)
 
-    def write(self, parts: Sequence[Piece], soon: bool = False) -> None:
-        """Write one line, given in pieces; the pieces must not change afterwards.
+    def write(self, line: Pieces, soon: bool = False) -> None:
+        """Write one line; its pieces must not change afterwards.
 
         With `soon`, it goes out together with what else is written before the loop's next turn.
         """
@@ -238,14 +262,14 @@ class LineWriter:
                     turn.send_then(self.let_go)
                 else:
                     self._loop.call_soon(self.let_go)
-            self._held += parts
+            self._held += _pieces(line)
             self._held_lines += 1
             if self._held_lines >= _MOST_HELD:
                 self.let_go()
         elif self._queue:
-            self._enqueue(parts, 0)
+            self._enqueue(_pieces(line), 0)
         else:
-            self._write(parts)
+            self._write(line)
 
     def let_go(self) -> None:
         """Send what was held back."""
@@ -260,16 +284,14 @@ class LineWriter:
         else:
             self._write(held)
 
-    def _write(self, parts: Sequence[Piece]) -> None:
-        is_one = len(parts) == 1
-        size = len(parts[0]) if is_one else sum(map(len, parts))
+    def _write(self, line: Pieces) -> None:
+        if isinstance(line, bytes):
+            whole, pieces = line, ()
+        else:
+            whole, pieces = _gathered(line)
+        size = len(whole) or sum(map(len, pieces))
         try:
-            if is_one:
-                written = os.write(self._fd, parts[0])
-            elif size <= _JOINED:
-                written = os.write(self._fd, b"".join(parts))
-            else:
-                written = os.writev(self._fd, parts)
+            written = os.write(self._fd, whole) if whole else os.writev(self._fd, pieces)
         except (BlockingIOError, InterruptedError):
             written = 0
         except OSError:
@@ -278,7 +300,7 @@ class LineWriter:
         if written == size:
             self.written += size
         else:
-            self._enqueue(parts, written)
+            self._enqueue(_pieces(line), written)
 
     def taken(self) -> int:
         """Bytes that the other end has read from its pipe; all of them where the system does not tell."""

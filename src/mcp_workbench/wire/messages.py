@@ -115,38 +115,37 @@ def read_batch(line: bytes) -> list[bytes] | None:
 
 
 # How servers word a reply: with the result last, with Python's spaces or without, or first, as TypeScript's
-# SDK does. Compared as they are: a regular expression for all of them takes as long as the reply's decoding.
-_COMPACT, _SPACED = (
-    (before, len(before), between, len(between))
-    for before, between in (
-        (b'{"jsonrpc":"2.0","id":', b',"result":'),
-        (b'{"jsonrpc": "2.0", "id": ', b', "result": '),
-    )
-)
-_FIRST_SPACE = slice(11, 12)
-"""Where the second of them has one."""
-_RESULT_FIRST = b'{"result":'
-_ID_LAST = b',"jsonrpc":"2.0","id":'
-_WORDS = 64
-"""Bytes in which all of these words are found, with an id between them."""
-_CLOSING = ord("}")
+# SDK does. Each is a few steps over its words as they are; a regular expression takes as long as a decoding.
+# They say what is in the place of the id, and where the result begins and ends, if the line is a reply in
+# these words: it is one if that id is one of ours, the result one JSON value, and the line ends in `}`.
 
 
-def plain_reply(line: Line) -> tuple[bytes, int, int]:
-    """The id, and where the result begins and ends, in a line that is worded as most replies are.
+def _compact(line: bytes) -> tuple[bytes, int, int]:
+    head = line.partition(b',"result":')[0]
+    return head.removeprefix(b'{"jsonrpc":"2.0","id":'), len(head) + 10, -1
 
-    It is one if the id and the result are JSON values. The id is empty where it is worded in another way.
-    """
-    before, id_starts, between, length = _SPACED if line[_FIRST_SPACE] == b" " else _COMPACT
-    if line.startswith(before):
-        found = id_ends = line.find(between, id_starts, _WORDS)
-        start, end = id_ends + length, -1
-    elif line.startswith(_RESULT_FIRST):
-        found = end = line.rfind(_ID_LAST, -_WORDS)
-        id_starts, id_ends, start = end + len(_ID_LAST), -1, len(_RESULT_FIRST)
-    else:
+
+def _spaced(line: bytes) -> tuple[bytes, int, int]:
+    head = line.partition(b', "result": ')[0]
+    return head.removeprefix(b'{"jsonrpc": "2.0", "id": '), len(head) + 12, -1
+
+
+def _result_first(line: bytes) -> tuple[bytes, int, int]:
+    if not line.startswith(b'{"result":'):
         return b"", 0, 0
-    return (bytes(line[id_starts:id_ends]), start, end) if found > 0 and line[-1] == _CLOSING else (b"", 0, 0)
+    tail = line.rpartition(b',"jsonrpc":"2.0","id":')[2]
+    return tail[:-1], 10, -22 - len(tail)
+
+
+WORDINGS = (_compact, _spaced, _result_first)
+CLOSING = ord("}")
+_WORDS = 64
+"""Bytes at either end of a line in which all of these words are found, with the id between them."""
+
+
+def ends_of(line: Line) -> bytes:
+    """What there is to look at in a long line: its words are in the same places, counted from either end."""
+    return bytes(line[:_WORDS]) + bytes(line[-_WORDS:])
 
 
 def _check_json(line: Line) -> None:
@@ -255,9 +254,12 @@ def request(id: Piece, method: bytes, *params: Piece) -> tuple[Piece, ...]:
     return (b'{"jsonrpc":"2.0","id":', id, b',"method":', method, b',"params":', *params, b"}\n")
 
 
-SMALL_CALL = b'{"jsonrpc":"2.0","id":%b,"method":"tools/call","params":%b%b%b}\n'
-SMALL_ANSWER = b'{"jsonrpc":"2.0","id":%b,"result":%b}\n'
-"""The same of small parts, which are put together at once: that costs less than to keep them apart."""
+# The words of calls and answers, for whoever puts small ones together at once: that costs less than to keep
+# their pieces apart, and less than to have them formatted.
+ID = b'{"jsonrpc":"2.0","id":'
+CALL = b',"method":"tools/call","params":'
+RESULT = b',"result":'
+END = b"}\n"
 
 
 def notification(method: bytes, *params: Piece) -> tuple[Piece, ...]:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from time import monotonic
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Raw
 
 from ..errors import RpcError, WorkbenchError
 from . import messages
-from .lines import Line, LineReader, LineWriter, Piece
+from .lines import Line, LineReader, LineWriter, Piece, Pieces
 
 NEVER = float("inf")
 TICK = 0.002
@@ -81,7 +82,7 @@ class TimedOut(WorkbenchError):
         super().__init__("no reply in time")
 
 
-class Limit(NamedTuple):
+class Limit(msgspec.Struct, frozen=True):
     """How long a request may take, in seconds: in all, and without a sign of progress."""
 
     total: float
@@ -139,6 +140,16 @@ class _Progress(msgspec.Struct):
 _decode_progress = msgspec.json.Decoder(_Progress).decode
 _decode_any = msgspec.json.Decoder(Raw).decode
 
+_TWO_DIGITS = tuple(b"%02d" % number for number in range(100))
+
+
+def _ids() -> Iterator[bytes]:
+    """Numbers from 100 on, of two parts each: those are put together in half the time of writing a number."""
+    for hundreds in itertools.count(1):
+        head = b"%d" % hundreds
+        for rest in _TWO_DIGITS:
+            yield head + rest
+
 
 class Peer:
     """Speaks through two descriptors, which it owns from here on.
@@ -160,9 +171,13 @@ class Peer:
         self._receiver = receiver
         self._loop = asyncio.get_running_loop()
         self._pending: dict[bytes, Pending] = {}
-        self.ids = itertools.count(1)
+        self._wording = messages.WORDINGS[0]
+        """How the other end words its replies."""
+        self.ids = _ids()
         self.max_line = max_line
         self.closed = False
+        self.heard = monotonic()
+        """When the other end last said something, or else when we began to listen; of a server alone."""
         self.strays = 0
         """Replies that nobody waits for: late, repeated, or never asked for."""
         self._owed = 0
@@ -184,14 +199,9 @@ class Peer:
             max_line=max_line,
         )
 
-    @property
-    def heard(self) -> float:
-        """When the other end last said something, in the loop's time."""
-        return self._reader.heard
-
     def next_id(self) -> bytes:
         """For `request`, where its parameters must name it (a progress token)."""
-        return b"%d" % next(self.ids)
+        return next(self.ids)
 
     async def request(
         self,
@@ -227,7 +237,7 @@ class Peer:
         self,
         id: bytes,
         pending: Pending,
-        line: tuple[Piece, ...],
+        line: Pieces,
         limit: Limit | None = None,
         *,
         soon: bool = False,
@@ -236,11 +246,10 @@ class Peer:
         pending.start = self.writer.written
         self._pending[id] = pending
         if limit is not None:
-            now = self._loop.time()
-            total, idle = limit
-            pending.end = pending.due = now + total
-            if idle is not None:
-                pending.idle = idle
+            now = monotonic()
+            pending.end = pending.due = now + limit.total
+            if limit.idle is not None:
+                pending.idle = limit.idle
                 pending.keep_alive(now)
             if pending.due < self._alarm_at:
                 self._set_alarm(pending.due)
@@ -324,18 +333,29 @@ class Peer:
         value; whoever waits for it finds that out, with the one look that it takes into it anyway. Whatever
         does not fit is left for the reading that fits everything.
         """
-        id, start, end = messages.plain_reply(line)
-        pending = self._pending.get(id)
+        self.heard = monotonic()
+        small = line if type(line) is bytes and len(line) < messages.COPIED else b""
+        words = small or messages.ends_of(line)
+        id, start, end = self._wording(words)
+        pending = self._pending.pop(id, None)
         if pending is None:
-            return False
-        result = bytes(line[start:end]) if len(line) < messages.COPIED else Raw(memoryview(line)[start:end])
+            for wording in messages.WORDINGS:
+                id, start, end = wording(words)
+                if (pending := self._pending.pop(id, None)) is not None:
+                    self._wording = wording  # and so will be its other replies
+                    break
+            else:
+                return False
+        result = small[start:end] if small else Raw(memoryview(line)[start:end])
         try:
+            if line[-1] != messages.CLOSING:
+                raise ValueError
             if not line.isascii():
                 messages.check_utf8(line)
             read = pending.read(result)
         except (ValueError, RecursionError):
+            self._pending[id] = pending
             return False
-        del self._pending[id]
         pending.replied(result, read)
         return True
 
