@@ -85,6 +85,7 @@ class LineReader:
         self._on_end = on_end
         self._on_overlong = on_overlong
         self._max_line = max_line
+        self._max_chunk = max_line + len(b"\n")
         self._loop = asyncio.get_running_loop()
         # Grown in place as a long line comes in: put together at its end, 50 MB would hold up everybody.
         self._begun = bytearray()
@@ -137,7 +138,7 @@ class LineReader:
             self._keep(chunk)
         elif not (rest or self._begun or self._skipping):  # one line and nothing else, handled as all are
             try:
-                if size - 1 > self._max_line:
+                if size > self._max_chunk:
                     self._on_overlong()
                 elif not self._shortcut(line):
                     self._on_line(line)
