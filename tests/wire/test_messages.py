@@ -96,17 +96,19 @@ WORDINGS = {
 
 @pytest.mark.parametrize("wording", WORDINGS)
 @pytest.mark.parametrize("kind", [bytes, bytearray])
-@given(result=json_text.values, id=st.integers(0, 10**19))
+@given(result=json_text.objects(json_text.values), id=st.integers(0, 10**19))
 @settings(max_examples=50)
 def test_the_result_of_a_reply_is_found_by_its_words_whatever_it_says(
     wording: str, kind: type[bytes] | type[bytearray], result: str, id: int
 ) -> None:
     parts = (result, str(id)) if wording == "result first" else (str(id), result)
     line = kind((WORDINGS[wording] % parts).encode())
-    for words in (bytes(line), messages.ends_of(line)):
-        found = [read(words) for read in messages.WORDINGS]
-        results = [line[start:end] for place, start, end in found if place == str(id).encode()]
-        assert results == [result.encode()]
+    found = [read(bytes(line)) for read in messages.WORDINGS]
+    assert [text for place, text in found if place == str(id).encode()] == [result.encode()]
+    ends = messages.ends_of(line)
+    found = [read(ends) for read in messages.WORDINGS]
+    (text,) = [text for place, text in found if place == str(id).encode()]
+    assert messages.between(line, ends, text) == result.encode()
 
 
 @pytest.mark.parametrize(
@@ -120,6 +122,7 @@ def test_the_result_of_a_reply_is_found_by_its_words_whatever_it_says(
         b'{"jsonrpc":"2.0","id":7,"method":"a","params":{"x":1,"result":2}}',
         b'{"result":1}',
         b'{"result":1,"id":7,"jsonrpc":"2.0"}',
+        b'{"result":1,"jsonrpc":"2.0","id":7',
         b'{"id":7,"jsonrpc":"2.0","result":1}',
     ],
 )

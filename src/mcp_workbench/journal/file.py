@@ -32,28 +32,30 @@ class LogFile:
         self._keep = keep
         self._descriptor = -1
         self._identity = (0, 0)
-        self._size = 0
-        self._looked = 0.0
+        self._room = max_size
+        """Bytes that still fit."""
+        self._look_again = 0.0
         self._rotate_again = 0.0
         self._torn = False
 
     def append(self, line: bytes) -> None:
         """Raises OSError where the line is not in the file as a whole."""
         now = monotonic()
-        if now - self._looked > _TRUST:
+        if now > self._look_again:
             self._look()
-            self._looked = now
+            self._look_again = now + _TRUST
         size = len(line)
-        if self._size and self._size + size > self._max_size and now > self._rotate_again:
+        if size > self._room and self._room < self._max_size and now > self._rotate_again:
             self._rotate()
             self._look()
         if self._torn:
             written = os.write(self._descriptor, b"\n" + line) - 1
+            self._torn = False
         else:
             written = os.write(self._descriptor, line)
-        self._size += written
-        self._torn = written < size
-        if self._torn:
+        self._room -= written
+        if written < size:
+            self._torn = True
             raise ShortWrite(written)
 
     def append_all(self, lines: list[bytes]) -> list[bytes]:
@@ -75,7 +77,7 @@ class LogFile:
             os.close(self._descriptor)
         self._descriptor = -1
         self._identity = (0, 0)
-        self._looked = 0.0
+        self._look_again = 0.0
 
     def _look(self) -> None:
         """Makes sure that the file we have open is the one that has the name now."""
@@ -85,7 +87,7 @@ class LogFile:
             self._open()
             return
         if (found.st_dev, found.st_ino) == self._identity:
-            self._size = found.st_size
+            self._room = self._max_size - found.st_size
         else:
             self._open()
 
@@ -98,9 +100,10 @@ class LogFile:
             with suppress(PermissionError):  # somebody else's file is theirs to protect
                 os.fchmod(self._descriptor, 0o600)
         self._identity = (found.st_dev, found.st_ino)
-        self._size = found.st_size
+        size = found.st_size
+        self._room = self._max_size - size
         # A process that was killed may have left half a line.
-        self._torn = self._size > 0 and os.pread(self._descriptor, 1, self._size - 1) != b"\n"
+        self._torn = size > 0 and os.pread(self._descriptor, 1, size - 1) != b"\n"
 
     def _rotate(self) -> None:
         try:

@@ -142,15 +142,17 @@ class Journal:
             else:
                 before, behind, _ = self._around(call)
             duration = _milliseconds(cost)
-            outcome = '"success","cost":' if error is None else '"error","cost":'
-            failure = "" if error is None else self._failure(error, call.trace)
-            line = f"{before}{outcome}{duration}{failure}{behind}{record}}}\n".encode()
+            if error is None:
+                line = f'{before}"success","cost":{duration}{behind}{record}}}\n'
+            else:
+                failure = self._failure(error, call.trace)
+                line = f'{before}"error","cost":{duration}{failure}{behind}{record}}}\n'
             if not turn.lasts:
-                self._file.append(line)
+                self._file.append(line.encode())
                 return
             if not self._held:
                 turn.record_then(self._put_held)
-            self._held.append(line)
+            self._held.append(line.encode())
         except Exception as problem:
             self._dropped(problem)
 

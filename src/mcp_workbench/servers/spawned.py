@@ -249,9 +249,10 @@ class SpawnedServer(LinkedServer[Link]):
             begun.failed(PeerClosed(unread=True))
             return
         begun.id = id = next(peer.ids)
-        meta, token = begun.meta or call.meta, id if begun.on_progress is not None else b""
-        said = meta or token or session.modern
-        tail = session.call_tail(meta, token, call.audience) if said else b"}"
+        meta, tail = begun.meta or call.meta, b"}"
+        if meta or session.modern or begun.on_progress is not None:
+            token = id if begun.on_progress is not None else b""
+            tail = session.call_tail(meta, token, call.audience)
         head, arguments = begun.tool.call_head, call.arguments
         if type(arguments) is bytes:
             line = b"".join((ID, id, CALL, head, arguments, tail, END))

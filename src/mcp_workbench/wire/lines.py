@@ -122,21 +122,13 @@ class LineReader:
             return
         except OSError:  # a terminal that went away gives EIO
             chunk = b""
-        if not chunk:
-            self._end()
-            return
         size = len(chunk)
-        if size < _LITTLE and not self._begun:
-            self._room = _LITTLE
-        elif size < _USUAL:
-            self._room = _USUAL
-        else:
-            self._room = PIPE_SIZE
-            memory.keep_freed()
         line, newline, rest = chunk.partition(b"\n")
-        if not newline:
-            self._keep(chunk)
-        elif not (rest or self._begun or self._skipping):  # one line and nothing else, handled as all are
+        if newline and not (rest or self._begun or self._skipping):  # one line and nothing else
+            if size < _LITTLE:
+                self._room = _LITTLE
+            else:
+                self._make_room(size)
             try:
                 if size > self._max_chunk:
                     self._on_overlong()
@@ -144,12 +136,27 @@ class LineReader:
                     self._on_line(line)
             except Exception as error:
                 self._mistaken(error)
+            return
+        if not chunk:
+            self._end()
+            return
+        self._make_room(size)
+        if not newline:
+            self._keep(chunk)
+            return
+        turn.lasts = True
+        try:
+            self._handle_all(line, rest)
+        finally:
+            turn.end()
+
+    def _make_room(self, size: int) -> None:
+        """So much came at a time."""
+        if size < _USUAL:
+            self._room = _USUAL
         else:
-            turn.lasts = True
-            try:
-                self._handle_all(line, rest)
-            finally:
-                turn.end()
+            self._room = PIPE_SIZE
+            memory.keep_freed()
 
     def begin_with(self, chunk: bytes) -> None:
         """Handle what somebody else has read from the descriptor, before anything that is still in it."""

@@ -116,36 +116,42 @@ def read_batch(line: bytes) -> list[bytes] | None:
 
 # How servers word a reply: with the result last, with Python's spaces or without, or first, as TypeScript's
 # SDK does. Each is a few steps over its words as they are; a regular expression takes as long as a decoding.
-# They say what is in the place of the id, and where the result begins and ends, if the line is a reply in
-# these words: it is one if that id is one of ours, the result one JSON value, and the line ends in `}`.
+# They say what is in the places of the id and of the result, if the line is a reply in these words: it is one
+# if that id is one of ours, and the result a JSON object.
 
 
-def _compact(line: bytes) -> tuple[bytes, int, int]:
-    head = line.partition(b',"result":')[0]
-    return head.removeprefix(b'{"jsonrpc":"2.0","id":'), len(head) + 10, -1
+def _compact(line: bytes) -> tuple[bytes, bytes]:
+    head, _, result = line.partition(b',"result":')
+    return head.removeprefix(b'{"jsonrpc":"2.0","id":'), result.removesuffix(b"}")
 
 
-def _spaced(line: bytes) -> tuple[bytes, int, int]:
-    head = line.partition(b', "result": ')[0]
-    return head.removeprefix(b'{"jsonrpc": "2.0", "id": '), len(head) + 12, -1
+def _spaced(line: bytes) -> tuple[bytes, bytes]:
+    head, _, result = line.partition(b', "result": ')
+    return head.removeprefix(b'{"jsonrpc": "2.0", "id": '), result.removesuffix(b"}")
 
 
-def _result_first(line: bytes) -> tuple[bytes, int, int]:
-    if not line.startswith(b'{"result":'):
-        return b"", 0, 0
-    tail = line.rpartition(b',"jsonrpc":"2.0","id":')[2]
-    return tail[:-1], 10, -22 - len(tail)
+_RESULT = b'{"result":'
+
+
+def _result_first(line: bytes) -> tuple[bytes, bytes]:
+    head, _, id = line.rpartition(b',"jsonrpc":"2.0","id":')
+    return id[:-1] if id.endswith(b"}") else b"", head.removeprefix(_RESULT)
 
 
 WORDINGS = (_compact, _spaced, _result_first)
-CLOSING = ord("}")
 _WORDS = 64
 """Bytes at either end of a line in which all of these words are found, with the id between them."""
 
 
 def ends_of(line: Line) -> bytes:
-    """What there is to look at in a long line: its words are in the same places, counted from either end."""
+    """What there is to look at in a long line."""
     return bytes(line[:_WORDS]) + bytes(line[-_WORDS:])
+
+
+def between(line: Line, ends: bytes, result: bytes) -> memoryview:
+    """The whole of a result, of which `result` was found in the ends of its line."""
+    start = len(_RESULT) if ends.startswith(_RESULT) else len(ends) - len(result) - 1
+    return memoryview(line)[start : start + len(result) + len(line) - len(ends)]
 
 
 def _check_json(line: Line) -> None:

@@ -104,8 +104,8 @@ class Pending(msgspec.Struct, eq=False):
 
     @staticmethod
     def read(result: Piece, /) -> Any:
-        """What there is to know of a result, if that is JSON; raises ValueError or RecursionError if not."""
-        return _decode_any(result)
+        """What there is to know of a result that is a JSON object. Raises ValueError or RecursionError."""
+        return _decode_object(result)
 
     def replied(self, result: Piece, read: Any) -> None:
         """`read` is what `read` made of the result, or None where it was not asked to."""
@@ -133,12 +133,16 @@ class _Awaited(Pending, kw_only=True):
             self.reply.set_exception(problem)
 
 
+class _Object(msgspec.Struct):
+    """One of which nothing is of interest but that it is there, as a whole."""
+
+
 class _Progress(msgspec.Struct):
     progress_token: Raw = msgspec.field(name="progressToken", default=Raw())
 
 
 _decode_progress = msgspec.json.Decoder(_Progress).decode
-_decode_any = msgspec.json.Decoder(Raw).decode
+_decode_object = msgspec.json.Decoder(_Object).decode
 
 _TWO_DIGITS = tuple(b"%02d" % number for number in range(100))
 
@@ -329,34 +333,32 @@ class Peer:
     def _plain_reply(self, line: Line) -> bool:
         """Take a reply of the usual form without reading it as a message first.
 
-        It has that form if the id between the words that we know is one of ours and the result is one JSON
-        value; whoever waits for it finds that out, with the one look that it takes into it anyway. Whatever
+        It has that form if the id between the words that we know is one of ours and the result is a JSON
+        object; whoever waits for it finds that out, with the one look that it takes into it anyway. Whatever
         does not fit is left for the reading that fits everything.
         """
         self.heard = monotonic()
         small = line if type(line) is bytes and len(line) < messages.COPIED else b""
         words = small or messages.ends_of(line)
-        id, start, end = self._wording(words)
+        id, result = self._wording(words)
         pending = self._pending.pop(id, None)
         if pending is None:
             for wording in messages.WORDINGS:
-                id, start, end = wording(words)
+                id, result = wording(words)
                 if (pending := self._pending.pop(id, None)) is not None:
                     self._wording = wording  # and so will be its other replies
                     break
             else:
                 return False
-        result = small[start:end] if small else Raw(memoryview(line)[start:end])
+        whole = result if small else Raw(messages.between(line, words, result))
         try:
-            if line[-1] != messages.CLOSING:
-                raise ValueError
             if not line.isascii():
                 messages.check_utf8(line)
-            read = pending.read(result)
+            read = pending.read(whole)
         except (ValueError, RecursionError):
             self._pending[id] = pending
             return False
-        pending.replied(result, read)
+        pending.replied(whole, read)
         return True
 
     def receive(self, message: messages.Message, send: Callable[..., None]) -> None:
