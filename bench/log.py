@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from mcp_workbench.journal import Journal, beginning
-from mcp_workbench.journal.beginning import written
+from mcp_workbench.journal.beginnings import written
 from mcp_workbench.journal.log import Log
 from mcp_workbench.journal.query import Query
 from mcp_workbench.names import ToolRef
@@ -83,7 +83,7 @@ def measure_writing(folder: Path) -> None:
     log = journal(folder)
     for name, arguments in ARGUMENTS.items():
         raw = json.dumps(arguments, separators=(",", ":")).encode()
-        print(f"write, arguments of {name:24} {cost_of(partial(log.write, call(raw), 12_300)):10.1f} µs")
+        print(f"write, arguments of {name:24} {cost_of(partial(log.write, call(raw), 12_300_000)):10.1f} µs")
     print(f"{'beginning':44} {cost_of(beginning):10.1f} µs")
     assert log.dropped == 0
 

@@ -3,6 +3,7 @@
    or 0. On standard output, three numbers of 64 bits for each instruction: its address, the code object of the
    Python function that it is part of, and how far that has got. Linux on x86-64 alone. */
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ int main(int count, char **arguments) {
     pid = atoi(arguments[1]);
     long steps = atol(arguments[2]);
     uint64_t frames = strtoull(arguments[3], NULL, 10), cframe, frame;
-    int status;
+    int status, signal = 0;
     if (ptrace(PTRACE_SEIZE, pid, 0, 0) || ptrace(PTRACE_INTERRUPT, pid, 0, 0)) {
         perror("cannot step through it");
         return 1;
@@ -37,9 +38,10 @@ int main(int count, char **arguments) {
     waitpid(pid, &status, __WALL);
     while (steps--) {
         uint64_t found[3] = {0, 0, 0};
-        if (ptrace(PTRACE_SINGLESTEP, pid, 0, 0)) break;
+        if (ptrace(PTRACE_SINGLESTEP, pid, 0, signal)) break;
         waitpid(pid, &status, __WALL);
         if (WIFEXITED(status) || WIFSIGNALED(status)) break;
+        signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
         found[0] = ptrace(PTRACE_PEEKUSER, pid, offsetof(struct user_regs_struct, rip), 0);
         if (frames && peek(frames, &cframe, 8) && peek(cframe + CURRENT_FRAME, &frame, 8) && frame) {
             peek(frame + CODE, &found[1], 8);

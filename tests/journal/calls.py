@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_workbench.journal import Journal, beginning
-from mcp_workbench.journal.beginning import written
+from mcp_workbench.journal.beginnings import written
 from mcp_workbench.names import ToolRef
 from mcp_workbench.servers.call import Call
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import os
 from collections.abc import Awaitable, Callable
@@ -48,7 +47,7 @@ class OtherEnd:
         self.receiver = Silent()
         self._reads, theirs = os.pipe()
         ours, self._writes = os.pipe()
-        self.peer = Peer(ours, theirs, self.receiver, max_line=1000)
+        self.peer = Peer(ours, theirs, self.receiver, max_line=10_000)
 
     async def next(self) -> Any:
         """The next message that the peer wrote."""
@@ -107,13 +106,21 @@ def test_replies_are_understood_in_any_words() -> None:
         b'{"result":{"n": 1},"jsonrpc":"2.0","id":%d}\n',
         b'{"id":%d,"jsonrpc":"2.0","result":{"n": 1}}\n',
         b'{"jsonrpc":"2.0", "result":{"n": 1},"id":%d}\n',
+        b'{"jsonrpc":"2.0","id":%d,"result": {"n": 1}}\n',
+        b'{"jsonrpc":"2.0","id":%d,"result":{"n": 1} }\n',
+        b'{"jsonrpc": "2.0", "id": %d, "result":  {"n": 1} } \n',
+        b'{"result": {"n": 1},"jsonrpc":"2.0","id":%d}\n',
+        b' {"result":{"n": 1},"jsonrpc":"2.0","id":%d}\n',
     ]
 
     async def work(other: OtherEnd) -> None:
-        for reply in itertools.islice(itertools.cycle([*replies, *reversed(replies)]), 30):
+        for turn, reply in enumerate([*replies, *reversed(replies), replies[0], *replies]):
             task = asking(other)
             other.say_bytes(b'{"jsonrpc":"2.0","method":"n","params":{"id":1,"result":2}}\n')
-            other.say_bytes(reply % (await other.next())["id"])
+            line = reply % (await other.next())["id"]
+            for part in (line[:9], line[9:]) if turn % 2 else (line,):
+                other.say_bytes(part)
+                await asyncio.sleep(0.001)
             assert bytes(await task) == b'{"n": 1}'
 
     with_peer(work)
@@ -130,6 +137,28 @@ def test_an_error_reply_is_raised_with_all_that_it_says() -> None:
     with_peer(work)
 
 
+@pytest.mark.parametrize("size", [1, 5000])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'%d,"result":{"x":"?"}}\n',
+        b'%d, "result": {"x":"?"}}\n',
+        b'{"x":"?"},"jsonrpc":"2.0","id":%d}\n',
+        b'{"method":"ping","params":{"x":"?"},"jsonrpc":"2.0","id":%d}\n',
+    ],
+)
+def test_what_only_has_some_words_of_a_reply_is_none(line: bytes, size: int) -> None:
+    async def work(other: OtherEnd) -> None:
+        task = asking(other)
+        id = (await other.next())["id"]
+        other.say_bytes((line % id).replace(b"?", b"x" * size))
+        other.say_bytes(b'{"jsonrpc":"2.0","id":%d,"result":{"n":1}}\n' % id)
+        assert bytes(await task) == b'{"n":1}'
+
+    with_peer(work)
+
+
+@pytest.mark.parametrize("size", [1, 5000])
 @pytest.mark.parametrize(
     "reply",
     [
@@ -138,12 +167,16 @@ def test_an_error_reply_is_raised_with_all_that_it_says() -> None:
         b'{"jsonrpc":"2.0","id":%d,"result":{}]\n',
         b'{"jsonrpc": "2.0", "id": %d, "result": {}\n',
         b'{"jsonrpc":"2.0","id":%d,"result":{]}\n',
+        b'{"jsonrpc":"2.0","id":%d,"result":{} \n',
+        b'{"jsonrpc": "2.0", "id": %d, "result": {"x":"?"}]\n',
+        b'{"jsonrpc": "2.0", "id": %d, "result": {"x":"?"}x\n',
+        b'{"jsonrpc": "2.0", "id": %d, "result": {"x":"?"}\n',
     ],
 )
-def test_an_unreadable_reply_ends_its_request(reply: bytes) -> None:
+def test_an_unreadable_reply_ends_its_request(reply: bytes, size: int) -> None:
     async def work(other: OtherEnd) -> None:
         task = asking(other)
-        other.say_bytes(reply % (await other.next())["id"])
+        other.say_bytes((reply % (await other.next())["id"]).replace(b"?", b"x" * size))
         with pytest.raises(RpcError, match="unreadable"):
             await task
 
@@ -201,7 +234,7 @@ def test_requests_and_notifications_reach_the_receiver_and_junk_does_too() -> No
     async def work(other: OtherEnd) -> None:
         other.say({"id": "a", "method": "ping"})
         other.say({"method": "notifications/x", "params": {"y": 1}})
-        other.say_bytes(b"junk\n\n  \n" + b"x" * 2000 + b"\n")
+        other.say_bytes(b"junk\n\n  \n" + b"x" * 20_000 + b"\n")
         other.hang_up()
         await other.receiver.closed.wait()
         (request,) = other.receiver.requests

@@ -13,6 +13,7 @@ from msgspec import Raw
 from ..names import ToolRef
 from ..wire.turn import turn
 from .arguments import Arguments
+from .beginnings import THOUSANDTHS
 from .file import LogFile
 from .masking import Mask
 from .quoting import quote
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 
 _ONES = tuple(f"{number}." for number in range(10))
-_THOUSANDTHS = tuple(f"{number:03}" for number in range(1000))
-"""What most durations are written with: a number is written in three times the time of finding these."""
 
 Words: TypeAlias = tuple[str, str, str]
 Note: TypeAlias = tuple[str, str, object]
@@ -247,4 +246,4 @@ def _milliseconds(cost: int) -> str:
     microseconds = (cost + 500) // 1000
     if microseconds >= 10_000:
         return str((cost + 500_000) // 1_000_000)
-    return _ONES[microseconds // 1000] + _THOUSANDTHS[microseconds % 1000]
+    return _ONES[microseconds // 1000] + THOUSANDTHS[microseconds % 1000]

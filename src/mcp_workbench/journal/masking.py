@@ -77,7 +77,7 @@ class Mask:
             or "connection" in folded
         ):
             return True
-        if self._folded:
+        if self._folded:  # mostly there are none, and then even to begin a loop takes as long as a search
             for form in self._folded:
                 if form in folded:
                     return True

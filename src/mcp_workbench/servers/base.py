@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
+from time import monotonic
 from typing import Literal, TypeVar
 
 from msgspec import Raw
@@ -139,7 +140,7 @@ class Server(Offering, ABC):
 
     @abstractmethod
     def _timed_out(self, since: float) -> None:
-        """A call that began at `since` (the loop's time) got no answer; the server may be past help."""
+        """A call that began at `since`, by the monotonic clock, got no answer; it may be past help."""
 
     async def connect(self, audience: Audience | None = None) -> None:
         """Be connected, and know the tools. Raises ConnectFailed.
@@ -267,7 +268,7 @@ class Server(Offering, ABC):
         self.on_notice(self, method, params)
 
     def _finished(self) -> None:
-        """As `end` does it, which saves every call the step into here."""
+        """What `end` does too, where it is written out: most calls are spared the step into here."""
         self._active -= 1
         if not self._active and (self._rest is not None or self._tires):
             self._at_rest()
@@ -335,7 +336,7 @@ class Server(Offering, ABC):
         """What `answer` gives, for a kind of server that keeps the limits on time no other way."""
         limits = self.config.limits
         tell = call.on_progress
-        began = asyncio.get_running_loop().time()
+        began = monotonic()  # which is the loop's clock
         end = began + limits.timeout
         idle = limits.idle_timeout
         limit = asyncio.timeout_at(end if idle is None else min(end, began + idle))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+from time import monotonic
 
 from ..errors import RpcError
 from ..protocol.session import Session
@@ -64,7 +65,7 @@ class Link:
 
     async def is_alive(self) -> bool:
         """Whether it says anything when it is asked to."""
-        asked = asyncio.get_running_loop().time()
+        asked = monotonic()
         try:
             async with asyncio.timeout(SIGN_OF_LIFE_TIME):
                 await self.peer.request(b'"ping"', EMPTY_OBJECT, cancel=False)

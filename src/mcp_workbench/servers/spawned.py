@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from time import monotonic
 from typing import Any, NamedTuple, cast
 
 from msgspec import Raw
@@ -279,7 +280,7 @@ class SpawnedServer(LinkedServer[Link]):
 
     async def _call(self, tool: Tool, call: Call) -> Raw:
         # The limits are kept by the peer, for all its requests with one timer.
-        began = asyncio.get_running_loop().time()
+        began = monotonic()
         try:
             return await self._once(call, lambda session: self._exchange(session, tool, call))
         except _Unread:
@@ -342,7 +343,7 @@ class SpawnedServer(LinkedServer[Link]):
 
     def _timed_out(self, since: float) -> None:
         for link in self._lives.values():
-            # The loop's time stands still for a millisecond or so, hence no `<`.
+            # A clock may stand still for a while, hence no `<`.
             if link.session is not None and link.doubt is None and link.peer.heard <= since:
                 link.doubt = self._chores.begin(self._look_for_life(link))
 

@@ -299,7 +299,7 @@ class LineWriter:
             whole, pieces = _gathered(line)
         size = len(whole) or sum(map(len, pieces))
         try:
-            written = os.write(self._fd, whole) if whole else os.writev(self._fd, pieces)
+            written = os.writev(self._fd, pieces) if pieces else os.write(self._fd, whole)
         except (BlockingIOError, InterruptedError):
             written = 0
         except OSError:

@@ -116,8 +116,8 @@ def read_batch(line: bytes) -> list[bytes] | None:
 
 # How servers word a reply: with the result last, with Python's spaces or without, or first, as TypeScript's
 # SDK does. Each is a few steps over its words as they are; a regular expression takes as long as a decoding.
-# They say what is in the places of the id and of the result, if the line is a reply in these words: it is one
-# if that id is one of ours, and the result a JSON object.
+# They say what is in the places of the id and of the result, if the line is a reply in these words. It is one
+# if it begins with `{`, the id is one of ours, and the result a JSON object with nothing around it.
 
 
 def _compact(line: bytes) -> tuple[bytes, bytes]:
@@ -135,10 +135,14 @@ _RESULT = b'{"result":'
 
 def _result_first(line: bytes) -> tuple[bytes, bytes]:
     head, _, id = line.rpartition(b',"jsonrpc":"2.0","id":')
-    return id[:-1] if id.endswith(b"}") else b"", head.removeprefix(_RESULT)
+    if not (head.startswith(_RESULT) and id.endswith(b"}")):
+        return b"", b""
+    return id[:-1], head.removeprefix(_RESULT)
 
 
 WORDINGS = (_compact, _spaced, _result_first)
+BRACE = b"{"
+CLOSING = ord("}")
 _WORDS = 64
 """Bytes at either end of a line in which all of these words are found, with the id between them."""
 

@@ -17,6 +17,7 @@ from msgspec import Raw
 from ..errors import RpcError, WorkbenchError
 from . import messages
 from .lines import Line, LineReader, LineWriter, Piece, Pieces
+from .messages import BRACE, CLOSING
 
 NEVER = float("inf")
 TICK = 0.002
@@ -193,7 +194,7 @@ class Peer:
             write_fd, on_full=self._full, on_drained=self._drained, on_broken=self._ended, high=max_line
         )
         self.send = self.writer.write
-        """Sends one line, given in pieces."""
+        """Sends one line."""
         self._reader = LineReader(
             read_fd,
             shortcut=shortcut or self._plain_reply,
@@ -333,31 +334,33 @@ class Peer:
     def _plain_reply(self, line: Line) -> bool:
         """Take a reply of the usual form without reading it as a message first.
 
-        It has that form if the id between the words that we know is one of ours and the result is a JSON
-        object; whoever waits for it finds that out, with the one look that it takes into it anyway. Whatever
-        does not fit is left for the reading that fits everything.
+        That the result is JSON, and an object, is found out by whoever waits for it, with the one look that
+        it takes into it anyway. Whatever does not fit is left for the reading that fits everything.
         """
         self.heard = monotonic()
-        small = line if type(line) is bytes and len(line) < messages.COPIED else b""
-        words = small or messages.ends_of(line)
+        is_small = len(line) < messages.COPIED
+        words = messages.ends_of(line) if not is_small else line if type(line) is bytes else bytes(line)
         id, result = self._wording(words)
-        pending = self._pending.pop(id, None)
+        pending = self._pending.get(id)
         if pending is None:
             for wording in messages.WORDINGS:
                 id, result = wording(words)
-                if (pending := self._pending.pop(id, None)) is not None:
+                if (pending := self._pending.get(id)) is not None:
                     self._wording = wording  # and so will be its other replies
                     break
             else:
                 return False
-        whole = result if small else Raw(messages.between(line, words, result))
+        # No JSON begins with anything behind a brace in the alphabet, and blanks are before it.
+        if words < BRACE or result < BRACE or result[-1] != CLOSING:
+            return False
+        whole = result if is_small else Raw(messages.between(line, words, result))
         try:
             if not line.isascii():
                 messages.check_utf8(line)
             read = pending.read(whole)
         except (ValueError, RecursionError):
-            self._pending[id] = pending
             return False
+        del self._pending[id]
         pending.replied(whole, read)
         return True
 

@@ -5,6 +5,8 @@ from functools import lru_cache
 from time import gmtime, perf_counter_ns, strftime, time_ns
 
 _COUNTS = tuple(f"{count:02x}" for count in range(256))
+THOUSANDTHS = tuple(f"{number:03}" for number in range(1000))
+"""Found in a third of the time in which a number is written."""
 
 # Of the millisecond in which the last call began: what is the same in all of it is made once.
 _start = _end = 0
@@ -41,16 +43,18 @@ def beginning(now: int = 0) -> tuple[str, str, int]:
 
 def written(milliseconds: int) -> str:
     """A moment in milliseconds since 1970: ISO 8601, in UTC."""
-    return f"{_second(milliseconds // 1000)}.{milliseconds % 1000:03}Z"
+    return f"{_second(milliseconds // 1000)}.{THOUSANDTHS[milliseconds % 1000]}Z"
 
 
 def _turn_over(now: int) -> None:
     global _start, _end, _written, _last, _prefix, _counts
     millisecond = now // 1_000_000
-    _start, _end = millisecond * 1_000_000, (millisecond + 1) * 1_000_000
+    _start = millisecond * 1_000_000
+    _end = _start + 1_000_000
     _written = written(millisecond)
-    _last = max(millisecond, _last + 1)  # a clock may be set back, or stand still for too many calls
-    _prefix = f"{_last:x}"
+    # A clock may be set back, or stand still for too many calls.
+    _last = millisecond if millisecond > _last else _last + 1
+    _prefix = hex(_last)[2:]
     _counts = iter(_COUNTS)
 
 
