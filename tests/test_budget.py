@@ -26,7 +26,7 @@ PASSES_OVER_ARGUMENTS = 2
 PASSES_OVER_RESULT = 1
 """For its top level. Its content is decoded by nobody."""
 
-STEPS_A_CALL = 83
+STEPS_A_CALL = 80
 """Functions entered for one call, Python's and C's."""
 
 BLOCKS_A_CALL = 0.5

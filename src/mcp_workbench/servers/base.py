@@ -216,9 +216,7 @@ class Server(Offering, ABC):
         begun.link.traffic.end(begun.call)
         if begun.id or not self._slots.withdraw(begun.send):
             self._slots.give_back()
-        self._active -= 1
-        if not self._active and (self._rest is not None or self._tires):
-            self._at_rest()
+        self._finished()
 
     async def ask(self, asked: Asked) -> Raw:
         """The raw result of a request that is no call, in the same limits unless it is a patient one.
@@ -268,7 +266,6 @@ class Server(Offering, ABC):
         self.on_notice(self, method, params)
 
     def _finished(self) -> None:
-        """What `end` does too, where it is written out: most calls are spared the step into here."""
         self._active -= 1
         if not self._active and (self._rest is not None or self._tires):
             self._at_rest()

@@ -114,6 +114,14 @@ def read_batch(line: bytes) -> list[bytes] | None:
         return None
 
 
+# The words of our own requests and answers. Whoever puts small ones together at once takes them from here:
+# that costs less than to keep their pieces apart, and less than to have them formatted.
+ID = b'{"jsonrpc":"2.0","id":'
+CALL = b',"method":"tools/call","params":'
+RESULT = b',"result":'
+END = b"}\n"
+
+
 # How servers word a reply: with the result last, with Python's spaces or without, or first, as TypeScript's
 # SDK does. Each is a few steps over its words as they are; a regular expression takes as long as a decoding.
 # They say what is in the places of the id and of the result, if the line is a reply in these words. It is one
@@ -121,8 +129,8 @@ def read_batch(line: bytes) -> list[bytes] | None:
 
 
 def _compact(line: bytes) -> tuple[bytes, bytes]:
-    head, _, result = line.partition(b',"result":')
-    return head.removeprefix(b'{"jsonrpc":"2.0","id":'), result.removesuffix(b"}")
+    head, _, result = line.partition(RESULT)
+    return head.removeprefix(ID), result.removesuffix(b"}")
 
 
 def _spaced(line: bytes) -> tuple[bytes, bytes]:
@@ -130,14 +138,14 @@ def _spaced(line: bytes) -> tuple[bytes, bytes]:
     return head.removeprefix(b'{"jsonrpc": "2.0", "id": '), result.removesuffix(b"}")
 
 
-_RESULT = b'{"result":'
+_FIRST = b'{"result":'
 
 
 def _result_first(line: bytes) -> tuple[bytes, bytes]:
     head, _, id = line.rpartition(b',"jsonrpc":"2.0","id":')
-    if not (head.startswith(_RESULT) and id.endswith(b"}")):
+    if not (head.startswith(_FIRST) and id.endswith(b"}")):
         return b"", b""
-    return id[:-1], head.removeprefix(_RESULT)
+    return id[:-1], head.removeprefix(_FIRST)
 
 
 WORDINGS = (_compact, _spaced, _result_first)
@@ -154,7 +162,7 @@ def ends_of(line: Line) -> bytes:
 
 def between(line: Line, ends: bytes, result: bytes) -> memoryview:
     """The whole of a result, of which `result` was found in the ends of its line."""
-    start = len(_RESULT) if ends.startswith(_RESULT) else len(ends) - len(result) - 1
+    start = len(_FIRST) if ends.startswith(_FIRST) else len(ends) - len(result) - 1
     return memoryview(line)[start : start + len(result) + len(line) - len(ends)]
 
 
@@ -261,27 +269,19 @@ def decode(raw: Raw | bytes) -> Any:
 
 def request(id: Piece, method: bytes, *params: Piece) -> tuple[Piece, ...]:
     """The pieces of a request's line; `method` is its JSON."""
-    return (b'{"jsonrpc":"2.0","id":', id, b',"method":', method, b',"params":', *params, b"}\n")
-
-
-# The words of calls and answers, for whoever puts small ones together at once: that costs less than to keep
-# their pieces apart, and less than to have them formatted.
-ID = b'{"jsonrpc":"2.0","id":'
-CALL = b',"method":"tools/call","params":'
-RESULT = b',"result":'
-END = b"}\n"
+    return (ID, id, b',"method":', method, b',"params":', *params, END)
 
 
 def notification(method: bytes, *params: Piece) -> tuple[Piece, ...]:
-    return (b'{"jsonrpc":"2.0","method":', method, b',"params":', *params, b"}\n")
+    return (b'{"jsonrpc":"2.0","method":', method, b',"params":', *params, END)
 
 
 def answer(id: Piece, *result: Piece) -> tuple[Piece, ...]:
-    return (b'{"jsonrpc":"2.0","id":', id, b',"result":', *result, b"}\n")
+    return (ID, id, RESULT, *result, END)
 
 
 def failure(id: Piece, error: RpcError) -> tuple[Piece, ...]:
-    return (b'{"jsonrpc":"2.0","id":', id, b',"error":', error_object(error), b"}\n")
+    return (ID, id, b',"error":', error_object(error), END)
 
 
 def error_object(error: RpcError) -> bytes:

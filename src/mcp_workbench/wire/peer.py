@@ -350,7 +350,7 @@ class Peer:
                     break
             else:
                 return False
-        # No JSON begins with anything behind a brace in the alphabet, and blanks are before it.
+        # Both begin with a brace: all else that JSON can begin with, or a blank, is before that in order.
         if words < BRACE or result < BRACE or result[-1] != CLOSING:
             return False
         whole = result if is_small else Raw(messages.between(line, words, result))
