@@ -32,12 +32,21 @@ def stay() -> None:
 
 
 def start(*, session: bool, orphan: bool) -> None:
-    if os.fork() == 0:
+    """Start a relative, and return when it is all that it is to be: who looks now finds it so."""
+    settled, settling = os.pipe()
+    pid = os.fork()
+    if pid == 0:
         if session:
             os.setsid()
         if orphan and os.fork() != 0:
             os._exit(0)
+        os.close(settling)
         stay()
+    os.close(settling)
+    os.read(settled, 1)
+    os.close(settled)
+    if orphan:
+        os.waitpid(pid, 0)
 
 
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
