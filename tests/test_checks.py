@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.support.client import Client, text
@@ -23,6 +25,15 @@ def error(client: Client, tool: str, arguments: object) -> str:
     assert result["isError"] is True
     assert set(result) == {"content", "isError"}
     return text(result)
+
+
+def answered(client: Client, tool: str, arguments: str) -> dict[str, Any]:
+    """What comes of a call with arguments in these very words."""
+    heard = len(client.messages)
+    params = f'{{"name":"{tool}","arguments":{arguments}}}'
+    line = f'{{"jsonrpc":"2.0","id":"asked","method":"tools/call","params":{params}}}\n'
+    client.send_bytes(line.encode())
+    return client.response("asked", since=heard)
 
 
 # open_toolbox
@@ -127,6 +138,30 @@ def test_half_a_character_in_a_name_is_a_name_that_does_not_exist(
     client: Client, tool: str, arguments: object, begin: str
 ) -> None:
     assert error(client, tool, arguments).startswith(begin)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("open_toolbox", '{"toolbox":"development","x":%s}', "Unrecognized key: 'x'"),
+        ("use_tool", '{"arguments":%s}', "arguments: Expected an object"),
+        ("find_tools", '{"queries":"x","limit":%s}', "limit must be an integer from 1 to 100"),
+    ],
+)
+def test_a_number_of_any_length_is_a_number(client: Client, tool: str, arguments: str, said: str) -> None:
+    result = answered(client, tool, arguments % ("1" * 5000))["result"]
+    assert result["isError"] is True
+    assert said in text(result)
+
+
+@pytest.mark.parametrize("tool", ["open_toolbox", "use_tool", "find_tools"])
+def test_what_is_too_deep_to_be_read_is_an_error_result_or_refused_under_its_id(
+    client: Client, tool: str
+) -> None:
+    for depth in range(960, 1010, 5):
+        nested = "[" * depth + "]" * depth
+        answer = answered(client, tool, f'{{"x":{nested}}}')
+        assert answer.get("result", {}).get("isError") or answer["error"]["code"] == -32600
 
 
 # use_tool: shape

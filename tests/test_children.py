@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.client import Client, invocation, text
 from tests.support.launch import Launcher, child, configuration, toolbox
+from tests.support.processes import kill
 
 PROGRESS = "notifications/progress"
 
@@ -127,8 +128,7 @@ def test_fifty_calls_in_flight_all_hear_of_the_death(workbench: Launcher) -> Non
 
 def test_an_idle_server_that_was_killed_is_started_by_the_next_call(client: Client) -> None:
     before = pid_of(client)
-    os.kill(before, signal.SIGKILL)
-    time.sleep(0.1)
+    kill(before)
     listed = client.open("dev")
     assert "_errors" not in listed
     assert pid_of(client) != before
@@ -192,6 +192,9 @@ def emit(client: Client, line: bytes, **options: Any) -> Any:
         b'  {"id" : ID , "result" : {"content":[]} , "jsonrpc":"2.0"}  ',
         b'{"result":{"content":[]},"id":ID}',
         b'{"jsonrpc":"2.0","id":ID,"result":{"content":[]},"extra":[{}]}',
+        b'{"jsonrpc":"2.0","id":ID,"result":{"content":[]},"error":null}',
+        b'{"jsonrpc":"2.0","\\u0069d":ID,"result":{"content":[]}}',
+        b'[{"jsonrpc":"2.0","method":"notifications/message"},{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}]',
         b'\xe2\x80\xa8\n{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}\n{"jsonrpc":"2.0","id":ID,"result":1}',
     ],
 )
@@ -215,6 +218,30 @@ def test_answers_in_every_lawful_spelling_are_understood(client: Client, line: b
 def test_odd_json_in_a_result_passes_byte_for_byte(client: Client, result: bytes) -> None:
     emit(client, b'{"jsonrpc":"2.0","id":ID,"result":%b}' % result)
     assert b'"result":%b}' % result in client.lines[-1]
+
+
+def test_an_error_with_half_an_emoji_keeps_its_code(client: Client) -> None:
+    error = b'{"code":-32602,"message":"no \\ud83d","data":{"why":"\\ud83d"}}'
+    result = emit(client, b'{"jsonrpc":"2.0","id":ID,"error":%b}' % error)
+    said, signature = (block["text"] for block in result["content"])
+    assert said == f"{failed('dev/echo/line')}no \ufffd"
+    assert signature.startswith("dev/echo/line(")  # how to call it, as after any -32602
+
+
+def test_progress_with_half_an_emoji_is_heard(client: Client) -> None:
+    said = b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":ID,"progress":%b}}'
+    lines = said % b'1,"message":"\\ud83d"' + b'\n{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}'
+    arguments = {"base64": base64.b64encode(lines).decode()}
+    client.response(start_use(client, "dev/echo/line", arguments, progressToken="cut"))
+    (heard,) = (each["params"] for each in client.notifications(PROGRESS) if "cut" in each["params"].values())
+    assert heard == {"progressToken": "cut", "progress": 1, "message": "\ufffd"}
+
+
+def test_a_message_without_params_is_a_message_all_the_same(client: Client) -> None:
+    before = len(client.notifications("notifications/message"))
+    said = b'{"jsonrpc":"2.0","method":"notifications/message"}\n'
+    emit(client, said + b'{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}')
+    assert [each["params"] for each in client.notifications("notifications/message")[before:]] == [{}]
 
 
 def test_a_modern_client_gets_odd_json_with_its_result_type(client: Client) -> None:

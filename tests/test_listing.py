@@ -192,6 +192,50 @@ def test_a_changed_list_is_the_current_listing(workbench: Launcher) -> None:
     assert [each["name"] for each in client.open("dev")["tools"]] == ["y", "x", "change"]
 
 
+def test_what_a_tool_has_added_can_be_used_at_once(workbench: Launcher) -> None:
+    """The server says so before it answers; whoever has the answer need not wait for the listing."""
+    first, second = [tool("change"), tool("x")], [tool("change"), tool("y")]
+    client, _ = opened(workbench, a=child("listed", json.dumps([first, second]), "turning"))
+    for name in ("y", "x", "y", "x", "y"):
+        client.use("dev/a/change", {"times": 3})
+        assert text(client.use(f"dev/a/{name}")) == name
+        client.use("dev/a/change")
+        client.use("dev/a/change")
+        assert addresses(client.open("dev")) == [("a", "change"), ("a", name)]
+
+
+def test_a_change_before_the_first_listing_is_over_is_not_missed(workbench: Launcher) -> None:
+    client, listing = opened(workbench, a=child("listed", json.dumps([[tool("x")], [tool("y")]]), "early"))
+    assert addresses(listing) == [("a", "x"), ("a", "y")]
+    assert text(client.use("dev/a/y")) == "y"
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_change_around_the_standing_request_is_not_missed(workbench: Launcher, when: str) -> None:
+    client, _ = opened(workbench, a=child("modern", f"grows-{when}"))
+    until = time.monotonic() + 5
+    while ("a", "grown") not in addresses(client.open("dev")):
+        assert time.monotonic() < until
+
+
+def test_a_server_may_have_no_list_to_write(workbench: Launcher) -> None:
+    _, listing = opened(workbench, a=child("listed", "[null]", "verbatim"), b=offering([tool("x")]))
+    assert (listing["servers_connected"], addresses(listing)) == (2, [("b", "x")])
+    assert "_errors" not in listing
+
+
+def test_a_tool_with_a_blank_name_is_not_offered(workbench: Launcher) -> None:
+    client, listing = opened(workbench, a=offering([tool(""), tool(" "), tool("x")]))
+    assert addresses(listing) == [("a", "x")]
+    said = text(client.call("use_tool", {"tool": {"toolbox": "dev", "server": "a", "name": ""}}))
+    assert said == "Invalid tool invocation parameters: tool.name: Tool name cannot be empty"
+
+
+def test_two_thousand_pages_are_listed(workbench: Launcher) -> None:
+    _, listing = opened(workbench, a=offering(*([tool(f"t{number}")] for number in range(2000))))
+    assert len(listing["tools"]) == 2000
+
+
 def test_many_changes_at_once_are_few_listings(workbench: Launcher) -> None:
     client, _ = opened(workbench, a=offering([tool("change"), tool("lists")]))
     client.initialize()
@@ -206,7 +250,7 @@ def test_the_declared_output_schema_holds_for_every_answer(workbench: Launcher, 
     config = configuration(
         empty=toolbox(),
         some=toolbox(a=offering([ODD, tool("bare"), {"name": "barer"}]), b=child("starting", "exits", "x")),
-        odd=toolbox(a=offering([tool("t", inputSchema=True), tool("u", description=None)])),
+        odd=toolbox(a=offering([tool("t", inputSchema=True), tool("u", description=None, signature=5)])),
     )
     client = workbench(config)
     (schema,) = [
@@ -254,7 +298,8 @@ def odd(shared_workbench: Launcher) -> Client:
 def test_odd_json_in_a_definition_does_not_cost_the_toolbox(odd: Client, number: int) -> None:
     listing = odd.open(f"odd{number}")
     assert ("b", "fine") in addresses(listing)
-    if listing["servers_connected"] == 2:
+    assert listing["servers_connected"] == 2
+    if ("a", "t") in addresses(listing):
         assert text(odd.use(f"odd{number}/a/t")) == "t"
         in_short = listed_in(odd, f"odd{number}", detail="signature")
         assert [type(entry["signature"]) for entry in in_short["tools"]] == [str, str]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from mcp_workbench.endpoint.question import METHODS
 from tests.support.client import Client, invocation, text
 from tests.support.launch import Launcher, child, configuration, toolbox
 
@@ -84,6 +85,47 @@ def test_json_that_is_no_request_is_an_invalid_request(client: Client, line: byt
 def test_an_unknown_method_is_not_found(client: Client) -> None:
     error = client.request("tools/destroy", {"x": 1})["error"]
     assert error["code"] == -32601
+
+
+@pytest.mark.parametrize("params", [[1], {"name": 5}, None, {"cursor": []}])
+def test_an_unknown_method_is_not_found_whatever_comes_with_it(client: Client, params: object) -> None:
+    heard = len(client.messages)
+    client.send_bytes(encoded({"jsonrpc": "2.0", "id": "odd", "method": "foo/bar", "params": params}))
+    assert client.response("odd", since=heard)["error"]["code"] == -32601
+
+
+def encoded(message: object) -> bytes:
+    """As it is, where `send` leaves out what is None."""
+    return json.dumps(message).encode() + b"\n"
+
+
+def test_every_method_that_is_known_is_told_what_is_wrong_with_its_parameters(client: Client) -> None:
+    for method in METHODS:
+        error = client.request(method, {"cursor": 5})["error"]
+        assert error["code"] == -32602, method
+
+
+def test_half_a_character_in_what_a_client_says_of_itself_costs_nothing(workbench: Launcher) -> None:
+    client = workbench(configuration(dev=toolbox(echo=child("echo"))))
+    said = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x\ud83d"}}
+    client.send_bytes(encoded({"jsonrpc": "2.0", "id": "first", "method": "initialize", "params": said}))
+    assert client.response("first")["result"]["protocolVersion"] == "2025-11-25"
+    client.open("dev")
+    called = {"name": "use_tool", "arguments": invocation("dev/echo/seen", {"a": "\ud83d"})}
+    called["_meta"] = {"note": "\ud83d"}
+    client.send_bytes(encoded({"jsonrpc": "2.0", "id": "call", "method": "tools/call", "params": called}))
+    seen = json.loads(text(client.response("call")["result"]))
+    assert seen["arguments"] == {"a": "\ud83d"}
+
+
+def test_a_batch_with_half_a_character_in_it_is_a_batch(workbench: Launcher) -> None:
+    client = workbench(configuration(dev=toolbox(echo=child("echo"))))
+    client.initialize("2025-03-26")
+    params = {"_meta": {"note": "\ud83d"}}
+    batch = [{"jsonrpc": "2.0", "id": each, "method": "ping", "params": params} for each in ("a", "b")]
+    client.send_bytes(encoded(batch))
+    answers = client.wait_for(lambda each: isinstance(each, list))
+    assert sorted(each["id"] for each in answers) == ["a", "b"]
 
 
 def test_a_method_of_half_a_character_is_not_found_and_costs_no_other_line(client: Client) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import signal
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from tests.support.client import Client, invocation, text
 from tests.support.launch import Launcher, child, configuration, toolbox
+from tests.support.processes import kill
 
 CONFIG = configuration(dev=toolbox(echo=child("echo")))
 SAID = {"content": [{"type": "text", "text": "said"}]}
@@ -115,8 +115,7 @@ def test_calls_cancelled_in_the_moment_in_which_their_server_dies_are_over(workb
     client.use("dev/echo/echo", {"text": "they are on their way"})
     # When the workbench looks again, the death and the cancelling are there at once, in this order.
     client.signal(signal.SIGSTOP)
-    os.kill(server, signal.SIGKILL)
-    time.sleep(0.2)
+    kill(server)
     for id in ids:
         client.notify("notifications/cancelled", {"requestId": id})
     client.signal(signal.SIGCONT)
@@ -144,8 +143,7 @@ def test_progress_of_a_call_that_is_made_again_and_of_the_calls_of_a_tool_is_hea
     client = workbench(configuration(dev=toolbox(echo=child("echo"), mine={"path": str(tmp_path / "tools")})))
     client.initialize()
     client.open("dev")
-    server = json.loads(text(client.use("dev/echo/about")))["pid"]
-    os.kill(server, signal.SIGKILL)
+    kill(json.loads(text(client.use("dev/echo/about")))["pid"])
     for ref, arguments in (("dev/echo/progress", {"steps": 3}), ("dev/mine/outer", {})):
         params = {
             "name": "use_tool",

@@ -59,10 +59,10 @@ def check_open(arguments: Raw, toolboxes: Iterable[str]) -> tuple[str, Literal["
         fields = None
     if fields is not None and fields.toolbox.strip():
         return fields.toolbox, fields.detail or None
-    if problems := _open_problems(arguments, toolboxes):
+    given = _read(arguments, InvalidParameters)
+    if problems := _open_problems(given, toolboxes):
         raise InvalidParameters(problems)
     # Nothing wrong but lone surrogates, which the fast decoder refuses: JSON all the same.
-    given = decode(arguments)
     return given["toolbox"], given.get("detail")
 
 
@@ -71,7 +71,7 @@ def check_find(arguments: Raw, toolboxes: Iterable[str]) -> FindArguments:
     try:
         fields = _decode_find(arguments)
     except (msgspec.DecodeError, RecursionError):
-        raise InvalidParameters(_find_problems(arguments)) from None
+        raise InvalidParameters(_find_problems(_read(arguments, InvalidParameters))) from None
     queries = [fields.queries] if isinstance(fields.queries, str) else fields.queries
     fields.queries = [query for query in queries if query.strip()]
     if not fields.queries:
@@ -81,10 +81,7 @@ def check_find(arguments: Raw, toolboxes: Iterable[str]) -> FindArguments:
     return fields
 
 
-def _find_problems(arguments: Raw) -> list[str]:
-    given = _object(decode(arguments))
-    if given is None:
-        return ["Expected an object"]
+def _find_problems(given: dict[str, Any]) -> list[str]:
     problems: list[str] = []
     if unknown := [key for key in given if key not in FindArguments.__struct_fields__]:
         problems.append(unrecognized_keys(unknown, {}))
@@ -115,7 +112,7 @@ def check_use(arguments: Raw) -> tuple[ToolRef, Raw]:
         tool = fields.tool
         if tool.toolbox.strip() and tool.server.strip() and tool.name.strip():
             return tool, fields.arguments
-    if problems := _use_problems(arguments):
+    if problems := _use_problems(_read(arguments, InvalidInvocation)):
         raise InvalidInvocation(problems)
     # Lone surrogates again.
     parts = members(bytes(arguments))
@@ -126,10 +123,18 @@ def is_object(value: Raw) -> bool:
     return bytes(memoryview(value)[:1]) == b"{"
 
 
-def _open_problems(arguments: Raw, toolboxes: Iterable[str]) -> list[str]:
-    given = _object(decode(arguments))
+def _read(arguments: Raw, error: type[InvalidParameters | InvalidInvocation]) -> dict[str, Any]:
+    """The arguments as plain objects. Raises `error` where they are too deep for that, or no object."""
+    try:
+        given = _object(decode(arguments))
+    except ValueError as problem:
+        raise error([str(problem)]) from None
     if given is None:
-        return ["Expected an object"]
+        raise error(["Expected an object"])
+    return given
+
+
+def _open_problems(given: dict[str, Any], toolboxes: Iterable[str]) -> list[str]:
     problems: list[str] = []
     if unknown := [key for key in given if key not in ("toolbox", "detail")]:
         problems.append(unrecognized_keys(unknown, _OPEN_HINTS))
@@ -145,10 +150,7 @@ def _open_problems(arguments: Raw, toolboxes: Iterable[str]) -> list[str]:
     return problems
 
 
-def _use_problems(arguments: Raw) -> list[str]:
-    given = _object(decode(arguments))
-    if given is None:
-        return ["Expected an object"]
+def _use_problems(given: dict[str, Any]) -> list[str]:
     problems: list[str] = []
     tool = _object(given.get("tool"))
     if unknown := [key for key in given if key not in ("tool", "arguments")]:

@@ -20,7 +20,7 @@ from .names import Scope, ToolRef
 from .servers.base import Server
 from .servers.tool import Tool
 from .toolbox import Toolbox
-from .wire.messages import decode, encode
+from .wire.messages import encode
 from .workbench import Workbench
 
 if TYPE_CHECKING:
@@ -122,16 +122,16 @@ class Finder:
                 await asyncio.to_thread(index.learn, tools, vectors)
 
     async def _remember(self, servers: dict[Key, Server]) -> None:
-        found = {key: [tool.definition for tool in server.found.values()] for key, server in servers.items()}
+        found = {key: list(server.found.values()) for key, server in servers.items()}
         async with self._lock:
             await asyncio.to_thread(self._write, servers, found)
 
     # In a thread, one at a time
 
-    def _write(self, servers: dict[Key, Server], found: dict[Key, list[Raw]]) -> None:
+    def _write(self, servers: dict[Key, Server], found: dict[Key, list[Tool]]) -> None:
         catalogue = self._open_catalogue()
         for key, server in servers.items():
-            catalogue.put(self._place(key, server.config), [decode(each) for each in found[key]])
+            catalogue.put(self._place(key, server.config), [tool.plain for tool in found[key]])
             self.failure = catalogue.failure or self.failure
 
     def _tidy(self, state: State) -> None:
@@ -184,7 +184,7 @@ class Finder:
         if tools is None:
             seen = self._open_catalogue().get(self._place(key, known.server.config))
             tools = known.server.would_offer([Raw(encode(each.definition)) for each in seen or ()])
-        return [(ToolRef(*key, name), decode(tool.definition)) for name, tool in tools.items()]
+        return [(ToolRef(*key, name), tool.plain) for name, tool in tools.items()]
 
     def _stand_in(self, toolbox: Toolbox, keys: list[Key]) -> list[tuple[ToolRef, Mapping[str, Any]]]:
         """For a toolbox of which no tool is known."""

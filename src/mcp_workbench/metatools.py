@@ -16,7 +16,7 @@ from .protocol.audience import Audience
 from .protocol.results import Result
 from .servers.base import Server
 from .toolbox import Toolbox
-from .wire.messages import decode, encode
+from .wire.messages import encode
 from .workbench import Workbench
 
 OPEN = "open_toolbox"
@@ -45,7 +45,7 @@ _OPEN_OUTPUT = {
                     # The server's own words, whatever they are: a strict client must not refuse the listing.
                     "description": {},
                     "inputSchema": {},
-                    "signature": {"type": "string"},
+                    "signature": {},
                 },
                 "required": ["name", "toolbox", "server"],
             },
@@ -259,4 +259,4 @@ def full_signature(workbench: Workbench, ref: ToolRef) -> str | None:
     from .signatures import full
 
     tool = workbench.tool(ref)
-    return full(ref, decode(tool.definition)) if tool is not None else None
+    return full(ref, tool.plain) if tool is not None else None

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Raw
 
-from .wire.messages import encode
+from .wire.messages import encode, patiently
 
 PROGRESS = b'"notifications/progress"'
 RATE = 100
@@ -55,7 +55,7 @@ class ProgressRelay:
     def _send(self, params: Raw) -> None:
         self._sent += 1
         try:
-            said = _decode_members(params)
+            said = patiently(_decode_members, params)
         except (msgspec.DecodeError, RecursionError):
             return
         said["progressToken"] = self._token

@@ -171,6 +171,7 @@ class Toolbox:
     ) -> None:
         with contextlib.suppress(ConnectFailed):  # which the server remembers
             await server.connect(audience)
+            await server.settle()
         if on_settled is not None:
             on_settled(server)
 

@@ -168,7 +168,7 @@ class Workbench:
             pieces = (b'"result":', result.raw)
             return result
         except (RpcError, ConnectFailed, Unanswered) as failure:
-            error = failure.reason
+            error = self.masked(failure.reason)
             if isinstance(failure, RpcError):
                 pieces = (b'"error":', error_object(failure))
             else:
@@ -324,6 +324,7 @@ class Workbench:
     def _new_server(self, config: ServerConfig) -> Server:
         server = self._server(config)
         server.inspect = self.pins.inspect
+        server.masked = self.masked
         server.on_notice = self._heard
         return server
 
@@ -370,6 +371,10 @@ class Workbench:
     def _changed(self) -> None:
         for listener in list(self._listeners):
             listener()
+
+    def masked(self, text: str) -> str:
+        """What servers say of their trouble, without the secrets that they were given."""
+        return self.journal.masked(text)
 
     def _hide(self, secrets: Set[str]) -> None:
         self._found_secrets |= secrets

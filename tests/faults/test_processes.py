@@ -10,7 +10,7 @@ from pathlib import Path
 from mcp_workbench.servers.restarts import FIRST_PAUSE, LONGEST_PAUSE, STARTS, WINDOW, Restarts
 from tests.support.client import text
 from tests.support.launch import child
-from tests.support.processes import command, descendants
+from tests.support.processes import command, kill, wait_until_dead
 
 from .bench import GONE, Bench, Rows, faulty, within
 
@@ -19,12 +19,6 @@ AGAIN = "the next call starts it again"
 
 def starts_in(file: Path) -> int:
     return len(file.read_text().splitlines())
-
-
-def wait_until_gone(pid: int, patience: float) -> None:
-    until = time.monotonic() + patience
-    while any(process.pid == pid for process in descendants(os.getpid())):
-        assert time.monotonic() < until
 
 
 def test_row_1_a_child_that_dies_in_a_call(rows: Rows) -> None:
@@ -42,8 +36,7 @@ def test_row_2_an_idle_child_that_is_killed(rows: Rows) -> None:
     bench = rows({"echo": child("echo")})
     for round in range(1, 4):
         killed = bench.pid()
-        os.kill(killed, signal.SIGKILL)
-        wait_until_gone(killed, 3)  # and not a moment longer: the workbench may not know of it yet
+        kill(killed)  # and not a moment later: the workbench may not know of it yet
         with within(3):
             assert bench.use("dev/echo/echo") == "{}"
         bench.logged("dev/echo/echo", "success", count=round)
@@ -121,7 +114,7 @@ def test_row_7_a_child_that_is_stopped_in_a_call(rows: Rows) -> None:
         bench.failed("dev/echo/echo", behind)
     with within(3):
         assert bench.pid() != stopped
-    wait_until_gone(stopped, 1)
+    wait_until_dead(stopped, 1)
     bench.logged("dev/echo/slow")
 
 

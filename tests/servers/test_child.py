@@ -60,6 +60,19 @@ def test_an_env_file_that_is_not_there_fails_its_server(workbench: Launcher) -> 
     assert "missing.env" in said
 
 
+def test_a_secret_that_a_server_was_given_is_not_in_its_last_words(workbench: Launcher) -> None:
+    env = {"API_KEY": "${GIVEN}"}
+    starting = child("starting", "exits", "invalid key sk-supersecret-9876", env=env)
+    config = configuration(dev=toolbox(echo=child("echo", env=env), starting=starting))
+    client = workbench(config, env={"GIVEN": "sk-supersecret-9876"})
+    (said,) = client.open("dev")["_errors"]
+    assert said.endswith("Its last words: invalid key [masked]")
+    said = text(client.use("dev/echo/die", {"stderr": "not sk-supersecret-9876"}))
+    assert "Its last words: not [masked]" in said
+    said = text(client.use("dev/echo/fail", {"message": "refused: sk-supersecret-9876"}))
+    assert said.endswith("refused: [masked]")
+
+
 def test_a_relative_cwd_counts_from_the_configuration_and_the_command_from_the_path(
     workbench: Launcher, tmp_path: Path
 ) -> None:

@@ -1,9 +1,10 @@
-"""What is running: the processes that came of another one, however far they went. Ends nothing."""
+"""What is running: the processes that came of another one, however far they went."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import time
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -59,6 +60,18 @@ def command(process: Alive) -> str:
     with contextlib.suppress(OSError), open(f"/proc/{process.pid}/cmdline", "rb") as file:
         return file.read().replace(b"\0", b" ").decode(errors="replace")
     return f"(process {process.pid})"
+
+
+def kill(pid: int, patience: float = 3) -> None:
+    """One that a test started. It is dead from here on: until then it may still read what it is sent."""
+    os.kill(pid, signal.SIGKILL)
+    wait_until_dead(pid, patience)
+
+
+def wait_until_dead(pid: int, patience: float) -> None:
+    until = time.monotonic() + patience
+    while any(row.process.pid == pid for row in _rows()):
+        assert time.monotonic() < until
 
 
 def wait_until_gone(known: Iterable[Alive], mark: str, patience: float) -> list[str]:

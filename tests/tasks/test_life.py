@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from typing import Any
 
@@ -13,6 +12,7 @@ from tests.direct.clients import OnStdio
 from tests.living.shifting import eventually, running
 from tests.support.client import Client
 from tests.support.launch import Launcher, configuration, toolbox
+from tests.support.processes import kill
 
 from .clients import Tasked, server
 
@@ -57,7 +57,7 @@ def test_a_task_that_is_kept_for_a_while_keeps_its_server_no_longer(workbench: L
 def test_a_server_that_died_has_no_tasks_to_be_kept_for(workbench: Launcher) -> None:
     client = Tasked(OnStdio(kept(workbench, "endless"), modern=True), "meta")
     id = client.call("begin")["taskId"]
-    os.kill(pid(client.call("seen")), 9)
+    kill(pid(client.call("seen")))
     assert client.ask("tasks/get", {"taskId": id})["error"]["code"] == -32602
     process = pid(client.call("seen"))
     eventually(lambda: not running(process))

@@ -82,6 +82,27 @@ def test_members_are_found_by_their_brackets(value: str) -> None:
     assert [(key, exactly(item)) for key, item in found.items()] == list(exactly(value))
 
 
+def test_members_are_known_by_what_their_names_spell() -> None:
+    text = rb'{"\u0061":1,"b\\":2,"\q":3}'
+    assert messages.members(text) == {"a": b"1", "b\\": b"2", "\\q": b"3"}
+    assert messages.with_member(text, "a", b"[5]") == text.replace(b"1,", b"[5],")
+
+
+def test_the_last_of_two_members_is_the_one_that_counts() -> None:
+    assert messages.with_member(b'{"a":{"b":1},"a":[2]}', "a", b"3") == b'{"a":{"b":1},"a":3}'
+
+
+@settings(max_examples=100, deadline=None, database=None)
+@given(parts=st.lists(st.sampled_from(["\\ud83d", "\\ude00", "\\\\", "u", "d83d", '"', "x", "\\u00e9"])))
+def test_half_a_character_is_mended_and_all_else_stays(parts: list[str]) -> None:
+    text = "".join(parts)
+    mended = messages.mended(json.dumps(text).encode())
+    # Two halves in a row are one character, in JSON as in UTF-16.
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    assert json.loads(mended) == whole
+    assert len(mended) == len(json.dumps(text))
+
+
 @pytest.mark.parametrize("text", ["\ud800", "a\udfffb", "fine é \u2028"])
 def test_anything_quoted_can_be_encoded(text: str) -> None:
     assert json.loads(messages.encode({"a": [text]})) == {"a": [text]}

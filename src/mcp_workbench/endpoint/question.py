@@ -12,7 +12,7 @@ from ..errors import RpcError
 from ..names import Scope
 from ..protocol import revisions
 from ..protocol.audience import LEVELS, NOTHING, Audience, declaration
-from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, NULL, encode, members
+from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, NULL, encode, members, mended
 from .subscription import Subscription, Wishes
 
 if TYPE_CHECKING:  # neither is needed for a first answer
@@ -58,6 +58,18 @@ class _Ref(msgspec.Struct):
 
     name: str | None = None
     uri: str | None = None
+
+
+METHODS = frozenset(
+    (
+        *("initialize", "ping", "server/discover", "subscriptions/listen", "logging/setLevel"),
+        *("tools/list", "tools/call", "prompts/list", "prompts/get", "completion/complete"),
+        *("resources/list", "resources/templates/list", "resources/read"),
+        *("resources/subscribe", "resources/unsubscribe"),
+        *("tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list"),
+    )
+)
+"""Those that some endpoint of ours knows; whatever came with another, it is the method that is wrong."""
 
 
 class _Params(msgspec.Struct):
@@ -143,7 +155,9 @@ class Question:
             self.params = _decode_params(params) if params else _Params()
             self._read_meta()
         except msgspec.ValidationError as error:
-            raise RpcError(INVALID_PARAMS, f"Invalid params: {error}") from None
+            if method in METHODS:
+                raise RpcError(INVALID_PARAMS, f"Invalid params: {error}") from None
+            self.params = _Params()
         except (msgspec.DecodeError, RecursionError):
             self._read_patiently(params)
 
@@ -175,14 +189,18 @@ class Question:
         return {key: Raw(value) for key, value in members(bytes(self.raw)).items()}
 
     def _read_patiently(self, params: Raw) -> None:
-        """Lone surrogates somewhere: the fast decoder refuses them, our reader of lines did not."""
+        """Lone surrogates somewhere: the fast decoder refuses them, our reader of lines did not.
+
+        What is not for us to read stays as it is.
+        """
         found = members(bytes(params))
         arguments = found.pop("arguments", EMPTY_OBJECT)
         name = found.pop("name", NULL)
+        rest = b",".join(b"%b:%b" % (encode(key), mended(value)) for key, value in found.items())
         try:
-            self.params = _decode_params(encode({key: Raw(value) for key, value in found.items()}))
+            self.params = _decode_params(b"{%b}" % rest)
             self._read_meta()
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise RpcError(INVALID_PARAMS, f"Invalid params: {error}") from None
         self.params.arguments = Raw(arguments)
         self.params.name = json.loads(name)

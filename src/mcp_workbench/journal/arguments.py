@@ -157,7 +157,7 @@ class Arguments:
         return "".join(out + _ending(out, closers, size))
 
     def _key(self, key: str) -> str:
-        return f"{quote(self._fit(key, self._mask.key))}:"
+        return f"{quote(self._fit(key, self._mask.known))}:"
 
     def _literals(self, run: str, level: Sensitivity) -> str:
         """Numbers, `true`, `false` and `null`, with the commas between them and around them."""

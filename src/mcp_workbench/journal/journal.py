@@ -108,8 +108,13 @@ class Journal:
             self._secrets = more
             self._mask()
 
+    def masked(self, text: str) -> str:
+        """A text for others, without the secrets that we know of."""
+        return self._known.known(text)
+
     def _mask(self) -> None:
-        self._arguments = Arguments(Mask(self._secrets, self._redact), self._value_limit)
+        self._known = Mask(self._secrets, self._redact)
+        self._arguments = Arguments(self._known, self._value_limit)
         self._words = lru_cache(1024)(self._always)
         if self._record:
             from .recording import Recording

@@ -96,9 +96,9 @@ class Mask:
         known = any(form in text for form in self._forms)
         return _without(self._patterns if known else self._own, text)
 
-    def key(self, key: str) -> str:
-        """A key without the secrets in it; one that a pattern of the user's own found stays to be seen."""
-        return _without(self._known, key)
+    def known(self, text: str) -> str:
+        """A key, or what others see, without known secrets; what a pattern of the user's own finds stays."""
+        return _without(self._known, text)
 
 
 def _without(patterns: Sequence[re.Pattern[str]], text: str) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw
 
 from ..errors import RpcError
-from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, METHOD_NOT_FOUND
+from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, METHOD_NOT_FOUND, patiently
 
 QUESTIONS = {
     "elicitation/create": "elicitation",
@@ -78,7 +78,7 @@ class Audience(ABC):
             wanted = not self.quiet
         else:
             try:
-                level = _decode_message(params).level
+                level = patiently(_decode_message, params).level
             except (msgspec.DecodeError, RecursionError):
                 return
             wanted = level not in LEVELS or LEVELS.index(level) >= LEVELS.index(self.level)

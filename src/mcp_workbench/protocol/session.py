@@ -12,7 +12,7 @@ from msgspec import Raw
 from .. import __version__
 from ..errors import RpcError
 from ..wire.lines import Piece
-from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, METHOD_NOT_FOUND, encode
+from ..wire.messages import EMPTY_OBJECT, INVALID_PARAMS, METHOD_NOT_FOUND, encode, patiently
 from ..wire.peer import Limit
 from . import revisions, tasks
 from .about import About
@@ -24,7 +24,7 @@ T = TypeVar("T")
 PROBE_PATIENCE = 3.0
 """Seconds that a server may take over the modern greeting before it is offered the legacy one as well."""
 
-MOST_PAGES = 1000
+MOST_PAGES = 10_000
 
 _CLIENT = {"name": "mcp-workbench", "version": __version__}
 
@@ -60,12 +60,17 @@ class _Unsupported(msgspec.Struct):
 
 
 class _Page(msgspec.Struct):
-    tools: list[Raw]
+    tools: list[Raw] | None
+    """None where a server has no other way to write an empty list."""
     next_cursor: str | None = msgspec.field(name="nextCursor", default=None)
     meta: Raw = msgspec.field(name="_meta", default=Raw())
 
 
+# Read patiently: an emoji that was cut in two, in a description, is no reason to do without a server. It
+# stays mended, since whoever reads a listing is as likely to refuse it as we are.
 _decode_page = msgspec.json.Decoder(_Page).decode
+_decode_discovered = msgspec.json.Decoder(_Discovered).decode
+_decode_initialized = msgspec.json.Decoder(_Initialized).decode
 _decode_meta = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
@@ -133,21 +138,21 @@ class Session:
             if cursor is not None:
                 params["cursor"] = cursor
             try:
-                page = _decode_page(await self.peer.request(b'"tools/list"', encode(params)))
+                page = patiently(_decode_page, await self.peer.request(b'"tools/list"', encode(params)))
             except RpcError as error:
                 if error.code == METHOD_NOT_FOUND and not tools:  # a server of prompts or resources alone
                     return [], Raw()
                 raise
             except msgspec.DecodeError as error:
                 raise RpcError(INVALID_PARAMS, f"its list of tools is unreadable: {error}") from None
-            tools += page.tools
+            tools += page.tools or ()
             cursor = page.next_cursor
             if not cursor:
                 return tools, page.meta
             if cursor in seen:
-                break
+                raise RpcError(INVALID_PARAMS, "its list of tools does not end (the same page comes again)")
             seen.add(cursor)
-        raise RpcError(INVALID_PARAMS, "its list of tools does not end (the same page comes again)")
+        raise RpcError(INVALID_PARAMS, f"its list of tools has more than {MOST_PAGES:,} pages")
 
     def call(
         self,
@@ -301,9 +306,7 @@ async def _discover(peer: Speaker, version: str) -> Session | None:
     params = encode({"_meta": _modern_meta(version)})
     try:
         # Not cancelled at the other end: a legacy server has no idea what that would be about.
-        found = msgspec.json.decode(
-            await peer.request(b'"server/discover"', params, cancel=False), type=_Discovered
-        )
+        found = patiently(_decode_discovered, await peer.request(b'"server/discover"', params, cancel=False))
     except RpcError as error:
         if error.code == revisions.UNSUPPORTED_VERSION:
             common = _common(error)
@@ -344,7 +347,7 @@ async def _initialize(peer: Speaker, declared: bytes) -> Session:
     )
     try:
         raw = await peer.request(b'"initialize"', params, cancel=False)
-        found = msgspec.json.decode(raw, type=_Initialized)
+        found = patiently(_decode_initialized, raw)
     except msgspec.DecodeError as error:
         raise IncompatibleServer(f"its answer to initialize is unreadable: {error}") from None
     if found.version not in revisions.LEGACY:

@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 from msgspec import Raw
 
 from ..config import ServerConfig
-from ..errors import ConnectFailed, RpcError, Unanswered
+from ..errors import ConnectFailed, RpcError, Unanswered, said_of_a_mistake
 from ..protocol import tasks
 from ..protocol.about import About
 from ..protocol.audience import Audience
@@ -79,6 +79,8 @@ class Server(Offering, ABC):
         """What it said of itself when it was last connected."""
         self.failure: ConnectFailed | None = None
         """Why the last attempt to connect failed, until one succeeds."""
+        self.masked: Callable[[str], str] = str
+        """Takes secrets out of what is said of its trouble."""
         self.on_change = on_change
         self.on_notice: Callable[[Server, str, Raw], None] = _unheard
         """Who hears what the server says of its lists and resources: a notification's method and params.
@@ -162,6 +164,10 @@ class Server(Offering, ABC):
 
     async def refresh(self, audience: Audience | None = None) -> None:
         """See whether the listing still holds, for this client too. Most servers tell when it does not."""
+        return
+
+    async def settle(self) -> None:
+        """Wait a moment for the tools to be listed anew, where the server has said that they changed."""
         return
 
     async def find(self, name: str) -> Tool | None:
@@ -301,17 +307,27 @@ class Server(Offering, ABC):
             self.failure = None
             if not self._active:
                 self._at_rest()
-        except (Unanswered, RpcError, TimeoutError) as error:
-            reason = "connection timeout" if isinstance(error, TimeoutError) else error.reason
-            words = self._last_words()
-            await self._disconnect()
-            if words:
-                reason = f"{reason}. Its last words: {words}"
-            self.failure = ConnectFailed(config.name, config.toolbox, reason)
-            raise self.failure from None
+        except (Unanswered, RpcError) as error:
+            raise await self._failed(error.reason) from None
+        except TimeoutError:
+            raise await self._failed("connection timeout") from None
+        except Exception as mistake:  # of ours, most likely; it must not be the end of the other servers
+            import traceback
+
+            traceback.print_exception(mistake)
+            raise await self._failed(said_of_a_mistake(mistake)) from None
         except asyncio.CancelledError:
             await self._disconnect()
             raise
+
+    async def _failed(self, reason: str) -> ConnectFailed:
+        """To connect has; the reason is kept until it succeeds."""
+        words = self._last_words()
+        await self._disconnect()
+        if words:
+            reason = f"{reason}. Its last words: {words}"
+        self.failure = ConnectFailed(self.config.name, self.config.toolbox, self.masked(reason))
+        return self.failure
 
     def _connect_done(self, task: asyncio.Task[None]) -> None:
         self._connecting = None

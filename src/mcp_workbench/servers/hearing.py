@@ -74,19 +74,27 @@ class Hearing:
         self._standing: asyncio.Task[None] | None = None
         self._tellings = Chores()
         self._acknowledged = asyncio.Event()
+        self._late = False
+        """Whether the server may have changed after it was listed, and before it would have told."""
 
     @property
     def watching(self) -> bool:
         """Whether anybody wants to hear of a resource or a task."""
         return bool(+self._watched or +self._followed)
 
-    def begin(self, session: Session) -> None:
-        """On a new connection."""
+    async def begin(self, session: Session) -> None:
+        """On a new connection, before anything is listed: what changes from then on is heard of."""
         self._session = session
+        self._acknowledged.clear()
         if session.modern:
             self._stand(session)
+            await asyncio.sleep(0)  # and the standing request has been sent
         elif self._watched:
             self._standing = asyncio.create_task(self._subscribe_again(session))
+
+    def listed(self) -> None:
+        """What there is was listed; by now the server should have said that it will tell of changes."""
+        self._late = self._standing is not None and not self._acknowledged.is_set()
 
     def join(self, session: Session) -> None:
         """One more connection, with a legacy server: what is watched may change there as well."""
@@ -116,6 +124,9 @@ class Hearing:
             with contextlib.suppress(msgspec.DecodeError):
                 self._granted = _decode_acknowledged(params).notifications.tasks
             self._acknowledged.set()
+            if self._late:
+                self._late = False
+                self._on_gap()
 
     async def watch(self, uri: str) -> None:
         """Be told when this resource is updated; to be undone as often. Raises RpcError, or Unanswered."""

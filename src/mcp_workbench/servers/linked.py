@@ -23,6 +23,7 @@ from .base import TOOLS_CHANGED, Server
 from .call import Call
 from .links import Carrier, Links
 from .relisting import Relisting
+from .tool import Tool
 
 
 class Connection(Carrier, Protocol):
@@ -80,6 +81,15 @@ class LinkedServer(Server, Generic[L]):
 
     async def refresh(self, audience: Audience | None = None) -> None:
         await self._links.meet(audience, self.further)
+        await self.settle()
+
+    async def settle(self) -> None:
+        await self._relisting.until_current()
+
+    async def find(self, name: str) -> Tool | None:
+        if name not in self.tools:  # a tool may have said that there are more now
+            await self.settle()
+        return self.tools.get(name)
 
     async def _carry(
         self, link: L, errand: Call | Asked, exchange: Callable[[], Awaitable[Raw]], id: bytes = b""
@@ -122,6 +132,8 @@ class LinkedServer(Server, Generic[L]):
         self._relisting.begin(announced=False)
 
     async def _relist(self) -> bool:
+        if self._connecting is not None:  # it said so before it could be used
+            await asyncio.wait({self._connecting})
         link = self._link
         if link is None or link.session is None:
             return False

@@ -14,6 +14,10 @@ Clients hear of it half as often: most servers say it several times in a row.
 """
 
 
+PATIENCE = 1.0
+"""Seconds that whoever wants to know the tools waits for a listing that is under way."""
+
+
 class Relisting:
     """However often it begins meanwhile, one more listing is enough."""
 
@@ -37,11 +41,16 @@ class Relisting:
         self._announced = False
         self._working = False
         self._telling = False
-        self._waiting: list[asyncio.Future[None]] = []
+        self._current: asyncio.Future[None] | None = None
+        """Done with the listing that is under way."""
+        self._next: asyncio.Future[None] | None = None
+        """Done with the one after it, where there will be one."""
 
     def begin(self, *, announced: bool) -> None:
         """The tools have changed, or may have; `announced` where the server itself said so."""
         self._stale = True
+        if self._next is None:
+            self._next = asyncio.get_running_loop().create_future()
         self._announced |= announced
         if not self._working:
             self._working = True
@@ -50,10 +59,14 @@ class Relisting:
 
     async def until_listed(self) -> None:
         """Until a listing is over that begins now or later, or there will be none."""
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
         self.begin(announced=False)
-        await turn
+        assert self._next is not None
+        await asyncio.wait({self._next})
+
+    async def until_current(self) -> None:
+        """Until what was said of changes so far has been listed, if that does not take long."""
+        if (listing := self._next or self._current) is not None:
+            await asyncio.wait({listing}, timeout=PATIENCE)
 
     def tell_soon(self, *, announced: bool = False) -> None:
         """Tell of a change, together with what else changes until then."""
@@ -65,12 +78,11 @@ class Relisting:
     async def _work(self) -> None:
         while self._stale:
             self._stale = False
-            waiting, self._waiting = self._waiting, []
+            self._current, self._next = self._next, None
             before = self._listed()
-            try:
-                could = await self._relist()
-            finally:
-                self._let_go(waiting)
+            could = await self._relist()
+            self._done(self._current)
+            self._current = None
             if self._announced or self._listed() != before:
                 self.tell_soon()
             if not could:
@@ -79,7 +91,9 @@ class Relisting:
 
     def _over(self, work: asyncio.Task[None]) -> None:
         self._working = False
-        self._let_go(self._waiting)
+        for listing in (self._current, self._next):
+            self._done(listing)
+        self._current = self._next = None
 
     async def _tell_later(self) -> None:
         try:
@@ -89,8 +103,6 @@ class Relisting:
         announced, self._announced = self._announced, False
         self._tell(announced)
 
-    def _let_go(self, waiting: list[asyncio.Future[None]]) -> None:
-        for turn in waiting:
-            if not turn.done():
-                turn.set_result(None)
-        waiting.clear()
+    def _done(self, listing: asyncio.Future[None] | None) -> None:
+        if listing is not None and not listing.done():
+            listing.set_result(None)

@@ -19,6 +19,7 @@ from ..errors import RpcError, Unanswered
 from ..protocol import revisions
 from ..protocol.audience import Audience
 from ..protocol.session import Asked, Era, IncompatibleServer, Session, open_session
+from ..wire import messages
 from ..wire.messages import CALL, EMPTY_OBJECT, END, ID, request
 from ..wire.peer import Limit, Peer, PeerClosed, Request, TimedOut
 from .base import TOOLS_CHANGED, Begun
@@ -106,13 +107,14 @@ class SpawnedServer(LinkedServer[Link]):
         self.about = session.about
         self._era = "modern" if session.modern else "legacy"
         try:
+            await self.hearing.begin(session)
             tools = await self._list(session)
         except PeerClosed:
             raise Unanswered(await self._died()) from None
         assert self._link is not None
         self._link.begin(session)
         self._link.traffic.modern_alone = self._modern_alone
-        self.hearing.begin(session)
+        self.hearing.listed()
         return tools
 
     async def _greet(self, era: Era | None) -> Session:
@@ -392,17 +394,26 @@ class SpawnedServer(LinkedServer[Link]):
 
     def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
         link = self._lives.get(peer)
-        if link is None or link.session is None or link.traffic.heard(method, params):
+        if link is None or (link.session is not None and link.traffic.heard(method, params)):
             return
         if method != TOOLS_CHANGED:
             self.hearing.hear(method, params)
         elif link is self._link:
             self._relisting.begin(announced=True)
-        else:
+        elif link.session is not None:
             self._chores.begin(self._list_further(link, announced=True))
 
     def on_junk(self, peer: Peer, line: bytes, problem: ValueError) -> None:
-        self.skipped += 1
+        # 2025-03-26 has batches. What is in one is taken by itself, and answered by itself.
+        batch = messages.read_batch(line) if isinstance(problem, messages.NotAMessage) else None
+        if not batch:
+            self.skipped += 1
+            return
+        for item in batch:
+            try:
+                peer.receive(messages.read(item), lambda *line: peer.send(line) if line else None)
+            except ValueError:
+                self.skipped += 1
 
     def on_overlong(self, peer: Peer) -> None:
         link = self._lives.get(peer)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 from msgspec import Raw
 
-from ..wire.messages import encode
+from ..wire.messages import decode, encode
 
 
 class Tool(msgspec.Struct):
@@ -16,6 +19,14 @@ class Tool(msgspec.Struct):
     """The beginning of a `tools/call` for it, up to its arguments."""
     read_only: bool
     """Whether it declares that it changes nothing."""
+
+    @property
+    def plain(self) -> Mapping[str, Any]:
+        """The definition as plain objects; no more than the name, where it is too deep for that."""
+        try:
+            return decode(self.definition)
+        except ValueError:
+            return {"name": self.name}
 
 
 class _Annotations(msgspec.Struct):
@@ -32,10 +43,12 @@ _decode_annotations = msgspec.json.Decoder(_Annotations).decode
 
 
 def read_tool(definition: Raw) -> Tool | None:
-    """None for a definition without a name: it could not be called."""
+    """None for a definition without a name, or with a blank one: it could not be called."""
     try:
         read = _decode(definition)
     except (msgspec.DecodeError, RecursionError):
+        return None
+    if not read.name.strip():
         return None
     return Tool(
         name=read.name,

@@ -16,7 +16,7 @@ from msgspec import Raw
 from ..errors import RpcError, Unanswered
 from ..protocol.audience import LEVELS, NOTHING, QUESTIONS, Audience, refusal_of
 from ..protocol.session import Asked, Session
-from ..wire.messages import INTERNAL_ERROR, METHOD_NOT_FOUND, encode
+from ..wire.messages import EMPTY_OBJECT, INTERNAL_ERROR, METHOD_NOT_FOUND, encode
 from ..wire.peer import PeerClosed, Request
 
 MESSAGE = "notifications/message"
@@ -243,7 +243,7 @@ class Traffic:
             if audience is None:
                 self._on_untied("message")
             else:
-                audience.tell_message(params)
+                audience.tell_message(params or Raw(EMPTY_OBJECT))
         elif method == CANCELLED:
             with contextlib.suppress(msgspec.DecodeError, KeyError):
                 key = bytes(msgspec.json.decode(params, type=_Cancelled).request_id)

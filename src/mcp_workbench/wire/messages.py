@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -14,6 +15,8 @@ from ..errors import RpcError
 
 if TYPE_CHECKING:
     from .lines import Line, Piece  # an event loop is not for reading messages
+
+T = TypeVar("T")
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -79,6 +82,8 @@ def read(line: Line) -> Message:
         raise NotAMessage(str(error)) from None
     except (msgspec.DecodeError, RecursionError):
         message = _read_leniently(line)
+    if message.error and bytes(message.error) == NULL:  # some write it beside a result
+        message.error = Raw()
     if message.id:
         if message.key[0] not in ID_STARTS:
             raise NotAMessage("id must be a string or a number")
@@ -108,10 +113,12 @@ def check_utf8(line: Line) -> None:
 
 def read_batch(line: bytes) -> list[bytes] | None:
     """The messages of a batch, each as JSON; None where the line is no array."""
-    try:
-        return [bytes(item) for item in _decode_many(line)]
-    except (msgspec.DecodeError, RecursionError):
-        return None
+    for text in (line, mended(line)):
+        try:
+            return [bytes(item) for item in _decode_many(text)]
+        except (msgspec.DecodeError, RecursionError):
+            continue
+    return None
 
 
 # The words of our own requests and answers. Whoever puts small ones together at once takes them from here:
@@ -174,7 +181,7 @@ def _check_json(line: Line) -> None:
         raise NotJson(f"{constant} is no JSON")
 
     try:
-        json.loads(line, parse_constant=refuse)
+        json.loads(line, parse_constant=refuse, parse_int=len)  # an integer may have any number of digits
     except NotJson:
         raise
     except ValueError as error:
@@ -218,13 +225,22 @@ def spans(text: Line) -> Iterator[tuple[str, int, int]]:
                 start = match.end()
             elif token in b",}":
                 if start >= 0:
-                    yield key.decode(errors="replace"), start, match.start()
+                    yield _unquoted(key), start, match.start()
                 start = -1
                 depth -= token == b"}"
             elif start < 0:
-                key = token[1:-1]
+                key = token
         elif token in b"}]":
             depth -= 1
+
+
+def _unquoted(key: bytes) -> str:
+    if key.count(b"\\"):
+        import json
+
+        with contextlib.suppress(ValueError):
+            return json.loads(key)
+    return key[1:-1].decode(errors="replace")
 
 
 def members(text: Line) -> dict[str, bytes]:
@@ -234,8 +250,34 @@ def members(text: Line) -> dict[str, bytes]:
 
 def with_member(text: bytes, name: str, value: bytes) -> bytes:
     """The object in `text` with another value for a member that it has; all else as it is written."""
-    start, end = next((start, end) for key, start, end in spans(text) if key == name)
+    # The last, where it is there more than once: that is the one that counts.
+    start, end = [(start, end) for key, start, end in spans(text) if key == name][-1]
     return text[:start] + value + text[end:]
+
+
+# Every escape in turn: a whole pair of surrogates, a half of one, or another.
+_ESCAPES = (
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
+
+
+def mended(text: Line) -> bytes:
+    """The JSON in `text` with U+FFFD for every half of a surrogate pair.
+
+    Those are JSON, if odd ones: what is left where an emoji is cut in two. Many decoders refuse them, and
+    with them all that is around; also ours, which is the only one that is fast.
+    """
+    return re.sub(_ESCAPES, lambda match: b"\\ufffd" if match[1] else match[0], text, flags=re.DOTALL)
+
+
+def patiently(decode: Callable[[Raw | bytes], T], text: Raw | bytes) -> T:
+    """What a decoder of msgspec makes of JSON, which is mended where that helps. Raises DecodeError."""
+    try:
+        return decode(text)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        return decode(mended(bytes(text)))
 
 
 def encode(value: object) -> bytes:
@@ -251,6 +293,10 @@ def encode(value: object) -> bytes:
         return json.dumps(value, default=plain).encode()
 
 
+_MOST_DIGITS = 4000
+"""What Python makes an integer of without objecting."""
+
+
 def decode(raw: Raw | bytes) -> Any:
     """Any JSON as plain objects, by the more patient decoder where the fast one refuses (1e400, surrogates).
 
@@ -261,8 +307,11 @@ def decode(raw: Raw | bytes) -> Any:
     except (msgspec.DecodeError, RecursionError):
         import json
 
+        def whole(digits: str) -> float:
+            return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+
         try:
-            return json.loads(bytes(raw))
+            return json.loads(bytes(raw), parse_int=whole)
         except RecursionError:
             raise ValueError("nested too deeply to be read") from None
 
@@ -291,27 +340,21 @@ def error_object(error: RpcError) -> bytes:
     return b'{"code":%d,"message":%b%b}' % (error.code, encode(error.message), data)
 
 
-class _ErrorFields(msgspec.Struct):
-    code: Raw = Raw()
-    message: Raw = Raw()
-    data: Raw = Raw()
-
-
-_decode_error = msgspec.json.Decoder(_ErrorFields).decode
-
-
 def read_error(raw: Raw) -> RpcError:
     """The error of a reply, whatever a careless server made of it."""
     text = bytes(raw)
-    try:
-        fields = _decode_error(text)
-        code: object = msgspec.json.decode(fields.code) if fields.code else None
-        message: object = msgspec.json.decode(fields.message) if fields.message else None
-    except (msgspec.DecodeError, RecursionError):
-        return RpcError(INTERNAL_ERROR, text.decode(errors="replace"), raw=text)
+    found = members(text)
+    code, message = (_decoded(found.get(name, NULL)) for name in ("code", "message"))
     return RpcError(
         code if isinstance(code, int) else INTERNAL_ERROR,
         message if isinstance(message, str) else text.decode(errors="replace"),
-        bytes(fields.data) or None,
+        found.get("data"),
         raw=text,
     )
+
+
+def _decoded(text: bytes) -> object:
+    try:
+        return decode(mended(text))
+    except ValueError:
+        return None

@@ -384,7 +384,7 @@ class Peer:
 
     def _progressed(self, params: Raw) -> None:
         try:
-            token = bytes(_decode_progress(params).progress_token)
+            token = bytes(messages.patiently(_decode_progress, params).progress_token)
         except (msgspec.DecodeError, RecursionError):
             return
         pending = self._pending.get(token)

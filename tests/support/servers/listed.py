@@ -1,7 +1,8 @@
 """A legacy server that lists what its argument says: JSON, an array of pages, each an array of tools.
 
 Every call echoes. `change`, whatever is listed, makes it announce `times` changes and list its pages in
-reverse from then on; `lists` tells how often it was asked for a list.
+reverse from then on; `lists` tells how often it was asked for a list. Told `turning`, it lists its first page
+alone. Told `early`, it does so the first time, and announces a change before that answer.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ def answer(method: str, params: dict[str, Any], id: Any) -> object:
         case "tools/list":
             number = int(params.get("cursor", "0"))
             lists += number == 0
+            if "early" in sys.argv and lists == 1:
+                write(CHANGED)
+            if "turning" in sys.argv or ("early" in sys.argv and lists == 1):
+                return Verbatim(f'{{"tools":{pages[0]}}}')
             tools = pages[number] if pages else "[]"
             more = f',"nextCursor":"{number + 1}"' if number + 1 < len(pages) else ""
             return Verbatim(f'{{"tools":{tools}{more}}}')

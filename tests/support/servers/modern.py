@@ -1,6 +1,7 @@
 """A server of 2026-07-28 alone, strict about `_meta`; told `dual`, it takes `initialize` too.
 
-`change` adds a tool and tells those who listen.
+`change` adds a tool and tells those who listen. Told `grows-before` or `grows-after`, it does so by itself,
+once: between its first list and the standing request, in whichever order these come.
 """
 
 from __future__ import annotations
@@ -35,8 +36,11 @@ def answer(method: str, params: dict[str, Any], id: Any) -> object:
             capabilities = {"tools": {"listChanged": True}}
             return complete(supportedVersions=[MODERN], capabilities=capabilities, **cacheable())
         case "tools/list":
-            return complete(tools=tools, **cacheable())
+            listed = complete(tools=list(tools), **cacheable())
+            grow("grows-after")
+            return listed
         case "subscriptions/listen":
+            grow("grows-before")
             listeners.append(id)
             meta = {PREFIX + "subscriptionId": id}
             granted = params["notifications"]
@@ -46,6 +50,18 @@ def answer(method: str, params: dict[str, Any], id: Any) -> object:
             return call(params["name"], params.get("arguments", {}), params, id)
         case _:
             raise Fault(-32601, "Method not found")
+
+
+def grow(when: str) -> None:
+    if when in sys.argv:
+        sys.argv.remove(when)
+        tools.append(tool("grown"))
+        tell()
+
+
+def tell() -> None:
+    for listener in listeners:
+        notify("notifications/tools/list_changed", {"_meta": {PREFIX + "subscriptionId": listener}})
 
 
 def check(meta: dict[str, Any]) -> None:
@@ -74,9 +90,7 @@ def call(name: str, arguments: dict[str, Any], params: dict[str, Any], id: Any) 
             return complete(**text("slept"))
         case "change":
             tools.append(tool(f"added{len(tools)}"))
-            for listener in listeners:
-                meta = {PREFIX + "subscriptionId": listener}
-                notify("notifications/tools/list_changed", {"_meta": meta})
+            tell()
             return complete(**text("changed"))
         case _:
             raise Fault(-32602, f"no tool {name}")

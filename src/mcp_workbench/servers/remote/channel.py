@@ -160,7 +160,7 @@ class Channel(ABC):
 
     def _progressed(self, params: Raw, within: bytes) -> None:
         try:
-            pending = self._pending.get(bytes(_decode_progress(params).token))
+            pending = self._pending.get(bytes(messages.patiently(_decode_progress, params).token))
         except (msgspec.DecodeError, RecursionError):
             return
         if pending is None:

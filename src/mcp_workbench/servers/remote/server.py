@@ -99,7 +99,7 @@ class RemoteServer(LinkedServer[Link]):
         self._link = link
         self.modern = link.session.modern
         self.about = link.session.about
-        self.hearing.begin(link.session)
+        self.hearing.listed()
         return tools
 
     async def _reach(self) -> tuple[Link, list[Raw]]:
@@ -124,6 +124,7 @@ class RemoteServer(LinkedServer[Link]):
         self._stamps = None
         link = await self._begin(self._opener)
         try:
+            await self.hearing.begin(link.session)
             return link, await self._list(link.session)
         except BaseException:
             await self._close(link.channel, say_goodbye=False)
@@ -337,7 +338,7 @@ class RemoteServer(LinkedServer[Link]):
             return  # of one that is neither listed nor heard
         if method != TOOLS_CHANGED:
             self.hearing.hear(method, params)
-        elif link is not None:
+        else:
             self._relisting.begin(announced=True)
 
     def on_lost(self, channel: Channel) -> None:
