@@ -88,6 +88,10 @@ class Toolbox:
             raise OpeningFailed(self.config.name, failures)
         self.opened = True
 
+    async def settle(self) -> None:
+        """Wait a moment for listings that its servers have announced."""
+        await asyncio.gather(*(server.settle() for server in self.servers.values()))
+
     def _away(self) -> list[Server]:
         """Servers to be connected. One that sleeps is left alone: its listing holds."""
         return [server for server in self.servers.values() if not (server.connected or server.asleep)]

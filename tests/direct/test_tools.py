@@ -9,7 +9,7 @@ import pytest
 
 from tests.http.conftest import Serve, serve
 from tests.http.served import modern_body, modern_headers
-from tests.support.client import Client
+from tests.support.client import Client, text
 from tests.support.launch import Launcher, child, configuration, toolbox, write_config
 
 __all__ = ["serve"]
@@ -99,6 +99,16 @@ def test_a_change_of_the_tools_is_told(workbench: Launcher) -> None:
     client.call("change", {})
     client.wait_for(lambda message: message.get("method") == "notifications/tools/list_changed")
     assert names(client) != before
+
+
+def test_what_a_tool_has_added_can_be_called_at_once(workbench: Launcher) -> None:
+    pages = [[{"name": "change"}], [{"name": "change"}, {"name": "more"}]]
+    servers = {"a": child("listed", json.dumps(pages), "turning"), "b": child("echo")}
+    client = workbench(configuration(dev=toolbox(**servers)), args=DIRECT)
+    client.initialize()
+    assert "more" not in names(client)
+    client.call("change", {})
+    assert text(client.call("more", {})) == "more"
 
 
 def test_an_unknown_toolbox_is_told_at_the_start(workbench: Launcher) -> None:

@@ -179,7 +179,7 @@ class DirectEndpoint(Endpoint):
         if name is None:
             raise RpcError(INVALID_PARAMS, "Invalid params: name is required")
         only = _only(toolbox)
-        origin = Origin(only.config.name, name) if only is not None else self._origin(toolbox, name)
+        origin = Origin(only.config.name, name) if only is not None else await self._origin(toolbox, name)
         try:
             ref = ToolRef(self._name, *origin)
             result = await self._run(question, ref, question.params.arguments, notify, listed=only is None)
@@ -201,8 +201,10 @@ class DirectEndpoint(Endpoint):
         tool = self.workbench.tool(ToolRef(self._name, *origin)) if origin is not None else None
         return tool.definition if tool is not None else None
 
-    def _origin(self, toolbox: Toolbox, name: str) -> Origin:
+    async def _origin(self, toolbox: Toolbox, name: str) -> Origin:
         """Whose tool it is that a client knows by this name. Raises RpcError."""
+        if name not in self._names(toolbox).origins:  # a tool may have said that there are more now
+            await toolbox.settle()
         origin = self._names(toolbox).origins.get(name)
         if origin is None:
             raise _unknown_tool(name)
