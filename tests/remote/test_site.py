@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
-from tests.support.client import Client, text as said
+from tests.support.client import Client, invocation, text as said
 from tests.support.launch import Launcher, configuration, toolbox
 
 from .place import Exchange, Place
@@ -102,6 +104,66 @@ def test_what_a_server_says_in_refusal_is_told_without_the_secrets(workbench: La
         assert "HTTP 403 Forbidden: *** has no access" in problem
         assert "s3cret" not in problem
         assert "hidden" not in problem
+
+
+def quoting(exchange: Exchange, status: int, code: int = -32000, streamed: bool = False) -> None:
+    """An error that repeats what only the two of us should know, some of it in escapes."""
+    key = parse_qs(exchange.target.query)["api_key"][0]
+    message = f"{exchange.headers['authorization']} and {key} have no access"
+    data = {"elicitations": [], "seen": [exchange.headers["authorization"], key]}
+    failure = {"code": code, "message": message, "data": data}
+    written = json.dumps({"jsonrpc": "2.0", "id": exchange.message["id"], "error": failure})
+    written = written.replace("/", "\\/")
+    if streamed:
+        exchange.stream()
+        exchange.event(written)
+    else:
+        exchange.answer(status, written.encode(), "application/json")
+
+
+@pytest.mark.parametrize("status", [200, 400])
+def test_an_error_to_the_greeting_is_told_without_the_secrets_that_it_quotes(
+    workbench: Launcher, status: int
+):
+    with Place(lambda exchange: quoting(exchange, status)) as place:
+        problem = refusal(connected(workbench, place.url("/mcp?api_key=hid%2Fden")))
+        assert problem.endswith("*** and *** have no access")
+
+
+@pytest.mark.parametrize(("status", "streamed"), [(200, False), (200, True), (400, False)])
+@pytest.mark.parametrize("modern", [False, True])
+def test_an_error_to_a_call_is_told_without_the_secrets_that_it_quotes(
+    workbench: Launcher, modern: bool, status: int, streamed: bool
+):
+    def calls(exchange: Exchange) -> None:
+        quoting(exchange, status, code, streamed)
+
+    with Remote(calls, modern=modern) as remote:
+        client = connected(workbench, remote.url("/mcp?api_key=hid%2Fden"))
+        client.open("dev")
+        code = -32000
+        assert said(client.use("dev/far/act")).endswith("*** and *** have no access")
+        code = -32042  # passed on as it is, but for them
+        params = {"name": "use_tool", "arguments": invocation("dev/far/act")}
+        assert client.request("tools/call", params)["error"] == {
+            "code": -32042,
+            "message": "*** and *** have no access",
+            "data": {"elicitations": [], "seen": ["***", "***"]},
+        }
+
+
+def test_an_error_that_quotes_no_secret_keeps_its_very_bytes(workbench: Launcher):
+    written = '{ "data" : {"n":1.0E5,"s":"\\/ \\u00e9"}, "code":-32042, "message":"Go there" }'
+
+    def calls(exchange: Exchange) -> None:
+        id = exchange.message["id"]
+        exchange.answer(200, f'{{"jsonrpc":"2.0","id":{id},"error":{written}}}'.encode(), "application/json")
+
+    with Remote(calls) as remote:
+        client = connected(workbench, remote.url())
+        client.open("dev")
+        client.request("tools/call", {"name": "use_tool", "arguments": invocation("dev/far/act")})
+        assert b'"error":' + written.encode() in client.lines[-1]
 
 
 def test_a_place_where_nobody_is_says_so_without_its_secrets(workbench: Launcher):

@@ -20,6 +20,7 @@ _PUBLIC_NAMES = frozenset(
 
 def secrets_in(name: str, value: str) -> set[str]:
     """The parts of a value that are secret: at least 8 characters, or 4 where the name speaks of a secret."""
+    value = value.strip()  # as it is sent, and quoted
     telling = _SECRET_NAME.search(name) is not None
     if len(value) < (4 if telling else 8) or _PLAIN.fullmatch(value) or name.lower() in _PUBLIC_NAMES:
         return set()
@@ -32,7 +33,17 @@ def secrets_in(name: str, value: str) -> set[str]:
         found.add(rest)
     password = re.search(r"://[^/\s:@]*:([^/\s@]{4,})@", value)
     if password:
-        found.add(password[1])
+        found |= _decoded(password[1])
     for parameter, content in re.findall(r"[?&]([^=&#\s]+)=([^&#\s]+)", value):
-        found |= secrets_in(parameter, content)
+        for each in _decoded(content):
+            found |= secrets_in(parameter, each)
     return found
+
+
+def _decoded(part: str) -> set[str]:
+    """A part of an address as it is written, and as the server reads it."""
+    if "%" not in part:
+        return {part}
+    from urllib.parse import unquote  # most addresses have no use for it
+
+    return {part, unquote(part)}

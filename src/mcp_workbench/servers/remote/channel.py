@@ -23,6 +23,7 @@ from ...wire import messages
 from ...wire.lines import Piece
 from ...wire.peer import Limit, Request
 from .failures import BadStatus, Cut, Refused, ServerTrouble, TooLong
+from .masking import masked_json
 from .site import Site
 
 PROGRESS = "notifications/progress"
@@ -144,7 +145,7 @@ class Channel(ABC):
         if reply is None or reply.done():
             return  # late, repeated, or never asked for
         if message.error:
-            reply.set_exception(messages.read_error(message.error))
+            reply.set_exception(self._error(bytes(message.error)))
         elif message.result:
             reply.set_result(message.result)
         elif expected is not None:
@@ -156,7 +157,17 @@ class Channel(ABC):
         reply = pending.reply if pending is not None else expected
         if reply is not None and not reply.done():
             unreadable = Refused(f"the server's answer is unreadable: {problem}")
-            reply.set_exception(_rpc_error(text) or unreadable)
+            reply.set_exception(self._error_in(text) or unreadable)
+
+    def _error(self, written: bytes) -> RpcError:
+        """The server's error: untouched, for some a client's protocol needs so, unless it quotes a secret."""
+        return messages.read_error(Raw(masked_json(written, self.site.masked)))
+
+    def _error_in(self, text: bytes) -> RpcError | None:
+        """The error in a reply, whatever its id: a server that refuses a message may not have read as far."""
+        found = messages.members(text)
+        error = found.get("error", b"") if "jsonrpc" in found else b""
+        return self._error(error) if error.startswith(b"{") else None
 
     def _progressed(self, params: Raw, within: bytes) -> None:
         try:
@@ -212,12 +223,13 @@ class Channel(ABC):
     async def _refusal(self, response: httpx2.Response) -> Exception:
         """What a status that is no success comes to: the server's own error, where it wrote one."""
         try:
-            text = self.site.masked((await self._body(response)).decode(errors="replace"))
+            body = await self._body(response)
         except Unanswered as error:
             return error
-        if error := _rpc_error(text.encode(errors="replace")):
+        if error := self._error_in(body):
             return error
         status, phrase = response.status_code, response.reason_phrase
+        text = self.site.masked(masked_json(body, self.site.masked).decode(errors="replace"))
         said = _quoted(text) if "html" not in response.headers.get("content-type", "") else ""
         if status >= 500:
             return ServerTrouble(status, phrase, said)
@@ -230,13 +242,6 @@ def _one_line(text: bytes) -> bytes:
     if b"\n" in text or b"\r" in text:
         text = text.replace(b"\n", b" ").replace(b"\r", b" ")
     return text.strip()
-
-
-def _rpc_error(text: bytes) -> RpcError | None:
-    """The error in a reply, whatever its id: a server that refuses a message may not have read as far."""
-    found = messages.members(text)
-    error = found.get("error", b"") if "jsonrpc" in found else b""
-    return messages.read_error(Raw(error)) if error.startswith(b"{") else None
 
 
 def _quoted(text: str) -> str:
