@@ -364,6 +364,60 @@ def test_a_secret_of_the_environment_is_not_told(loaded: Load) -> None:
     assert "canary" not in str(caught.value)
 
 
+CANARY = "canary-9876"
+
+
+@pytest.mark.parametrize(
+    ("entry", "place"),
+    [
+        ({"url": "https://x.org", "headers": {"X-Team": f"{CANARY}\n"}}, ".headers.X-Team"),
+        ({"command": "x", "env": {"TEAM": f"{CANARY}\0"}}, ".env.TEAM"),
+        ({"command": "x", "env": {"API_KEY": 9876}}, ".env.API_KEY"),
+        ({"command": "x", "env": {"TEAM": 1234567899876}}, ".env.TEAM"),
+        ({"url": "https://x.org", "auth": {"clientId": f"{CANARY}\0"}}, ".auth.clientId"),
+        ({"url": f"htps://me:{CANARY}@x"}, ".url"),
+        ({"command": "x", "args": [f"--key={CANARY}\0"]}, ".args[0]"),
+        (
+            {"url": "https://x.org", "headers": {f"Authorization: Bearer {CANARY * 9}": ""}},
+            '.headers["Authorization: ***"]',
+        ),
+        ({"command": "x", "env": {f"TEAM={CANARY}": ""}}, '.env["TEAM=***"]'),
+        ({"command": "x", f"Authorization: {CANARY}": ""}, '["Authorization: ***"]'),
+    ],
+)
+def test_what_may_be_a_secret_is_not_told(loaded: Load, entry: object, place: str) -> None:
+    [(found, told)] = problems_of(loaded, with_server(entry)).items()
+    assert found == AT_SERVER + place
+    assert "9876" not in f"{found} {told}"
+
+
+def test_a_token_is_not_told(loaded: Load) -> None:
+    data = with_server({"command": "x"}, http={"tokens": {"ci": {"token": f"{CANARY}\0"}}})
+    [(place, told)] = problems_of(loaded, data).items()
+    assert place == "config.http.tokens.ci.token"
+    assert "9876" not in f"{told}"
+
+
+def test_a_long_key_is_not_cut_in_the_middle_of_a_secret(loaded: Load) -> None:
+    data = with_server({"url": "https://x.org", "headers": {"A ${TOKEN}": ""}})
+    [place] = problems_of(loaded, data, TOKEN=CANARY * 9)
+    assert place == f'{AT_SERVER}.headers["A ***"]'
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ({"command": "x", "limits": {"timeout": "ten minutes"}}, '"ten minutes" is not possible here'),
+        ({"url": "https://x.org", "transport": "websockets"}, '"websockets" is not possible here'),
+        ({"url": "ftp://example.com"}, '"ftp://example.com" is not possible here'),
+        ({"command": " "}, '" " is not possible here'),
+    ],
+)
+def test_a_wrong_word_is_told_to_be_recognized(loaded: Load, entry: object, told: str) -> None:
+    [(wrong, _)] = problems_of(loaded, with_server(entry)).values()
+    assert wrong == told
+
+
 def test_a_variable_that_is_no_utf_8_does_no_harm(loaded: Load) -> None:
     child = loaded(with_server({"command": "x", "args": ["${V}"]}), V="\udcff").toolboxes["dev"].servers["s"]
     assert isinstance(child, ChildConfig)

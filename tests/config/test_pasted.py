@@ -144,3 +144,5 @@ def test_a_variable_in_the_way_of_gemini_is_warned_about(tmp_path: Path) -> None
     assert isinstance(server, ChildConfig)
     assert server.env == {"T": "$GITHUB_TOKEN"}
     assert "${GITHUB_TOKEN}" in warning
+    _, [warning] = pasted(tmp_path, {"command": "x", "env": {"T": "$ecret9876"}})
+    assert warning.endswith("env.T: $NAME is passed as written; for the variable write ${NAME}")

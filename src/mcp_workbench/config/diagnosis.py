@@ -12,6 +12,8 @@ import jsonschema_rs
 from .place import Place, as_object, quoted
 from .problems import Problem, nearest
 from .schema import strict_schema
+from .secrets import secrets_in, speaks_of_a_secret
+from .written import LimitsEntry
 
 _TYPES = {
     "object": "an object",
@@ -21,6 +23,12 @@ _TYPES = {
     "number": "a number",
     "boolean": "true or false",
     "null": "null",
+}
+
+# Keys whose values are words, times and sizes: a wrong one is told, to be recognized.
+_SETTINGS = {
+    *LimitsEntry.__struct_encode_fields__,
+    *("detail", "listen", "maxBody", "maxSize", "transport", "type"),
 }
 
 _INTO_A_TOOLBOX = 'Put it into a toolbox: {"toolboxes": {"NAME": {"description": "…", "mcpServers": {…}}}}'
@@ -43,7 +51,7 @@ def diagnose(data: object) -> Iterator[Problem]:
                 yield Problem((*place, key), "Unknown key", _instead(key, place, likely, known))
     for error in errors:
         place, node, kind = _facts(schema, error)
-        shown = _shown(error.instance)
+        shown = _shown(place, error.instance)
         match kind.name:
             case "additionalProperties":
                 pass
@@ -91,7 +99,9 @@ def _wrong_type(place: Place, found: object, types: list[str]) -> Problem:
     actual = next(_TYPES[name] for name, kind in _KINDS if isinstance(found, kind))
     fix = f"Write {expected}"
     if types == ["string"] and isinstance(found, (bool, int, float)):
-        fix = f"Write {json.dumps(json.dumps(found))}"
+        fix = 'Put it into quotes: "…"'
+        if not _may_be_secret(place, found):
+            fix = f"Write {json.dumps(json.dumps(found))}"
     elif types == ["array"] and isinstance(found, str):
         fix = 'Put it into a list: ["…"]'
     elif types == ["boolean"] and found in ("true", "false"):
@@ -113,9 +123,24 @@ _KINDS: list[tuple[str, type | tuple[type, ...]]] = [
 ]
 
 
-def _shown(value: object) -> str:
-    """A value in a message, if it is short: long strings may be secrets."""
+def _shown(place: Place, value: object) -> str:
+    """A value in a message, if it is short and nobody keeps a secret there."""
     if not isinstance(value, (str, bool, int, float)):
         return "This"
     shown = json.dumps(value)
-    return shown if len(shown) <= 24 else "This text" if isinstance(value, str) else "This number"
+    if len(shown) <= 24 and not _may_be_secret(place, value):
+        return shown
+    return "This text" if isinstance(value, str) else "This number"
+
+
+def _may_be_secret(place: Place, value: str | float) -> bool:
+    if isinstance(value, bool) or (isinstance(value, str) and not value.strip()):
+        return False
+    name = next((step for step in reversed(place) if isinstance(step, str)), "")
+    if not isinstance(value, str):
+        return speaks_of_a_secret(name) or bool(secrets_in(name, json.dumps(value)))
+    match place:
+        case ("toolboxes", _, "mcpServers", _, "env" | "headers" | "auth", *_) | ("http", "tokens", *_):
+            return True
+        case _:
+            return name not in _SETTINGS and bool(secrets_in(name, value))

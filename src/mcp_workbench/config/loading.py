@@ -126,11 +126,12 @@ class _Loading:
                 text = text.replace(secret, "***")
             return text
 
+        def place(of: Problem) -> str:
+            # Before long keys are cut, where half a secret would be left.
+            return written(tuple(masked(step) if isinstance(step, str) else step for step in of.place))
+
         ordered = sorted(self.problems, key=lambda problem: _order(self.data, problem.place))
-        return [
-            ConfigProblem(masked(written(each.place)), masked(each.wrong), masked(each.fix))
-            for each in ordered
-        ]
+        return [ConfigProblem(place(each), masked(each.wrong), masked(each.fix)) for each in ordered]
 
     def _secrets(self, file: ConfigFile) -> frozenset[str]:
         named = [*self.expansion.used.items(), *(("token", each.token) for each in file.http.tokens.values())]

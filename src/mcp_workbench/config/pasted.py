@@ -37,7 +37,7 @@ REFUSED = {
 
 FOREIGN_KEYS = sorted({*RENAMED, *_INCLUDING, *_EXCLUDING, *IGNORED})
 
-_BARE_VARIABLE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
+_BARE_VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Adaptation:
@@ -88,9 +88,10 @@ class Adaptation:
         """Gemini reads `$NAME` as a variable; here only `${NAME}` is one."""
         for group in ("env", "headers"):
             for name, value in as_object(entry.get(group)).items():
-                bare = _BARE_VARIABLE.fullmatch(value) if isinstance(value, str) else None
-                if bare:
-                    meant = f"{value} is passed as written; for the variable write ${{{bare[1]}}}"
+                if isinstance(value, str) and _BARE_VARIABLE.fullmatch(value):
+                    # A password may begin like that, too; but hardly in capitals alone.
+                    shown = value if value.isupper() else "$NAME"
+                    meant = f"{shown} is passed as written; for the variable write ${{{shown[1:]}}}"
                     self.warnings.append(f"{written((*place, group, name))}: {meant}")
 
     def _refuse(self, place: Place, key: str, wrong: str, fix: str) -> None:

@@ -5,20 +5,33 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
+from .secrets import secrets_in
+
 Place = tuple[str | int, ...]
 
 _PLAIN = re.compile(r"[\w-]{1,64}", re.ASCII)
+_NAME_AND_VALUE = re.compile(r"(\s*([^\s:=]+)[\s:=]\s*)(.+)", re.DOTALL)
 
 
 def written(place: Place) -> str:
     """As people read it: `config.toolboxes.dev.mcpServers.docs.args[0]`, on one line whatever the names."""
-    return "config" + "".join(map(_step, place))
+    return "config" + "".join(_step(place[:depth], step) for depth, step in enumerate(place))
 
 
-def _step(step: str | int) -> str:
+def _step(within: Place, step: str | int) -> str:
     if isinstance(step, int):
         return f"[{step}]"
-    return f".{step}" if _PLAIN.fullmatch(step) else f"[{quoted(step)}]"
+    return f".{step}" if _PLAIN.fullmatch(step) else f"[{quoted(_without_value(within, step))}]"
+
+
+def _without_value(within: Place, key: str) -> str:
+    """A key without the secret that was pasted along with it: `Authorization: Bearer …`, `API_KEY=…`."""
+    match within:
+        case ("toolboxes",) | ("toolboxes", _, "mcpServers") | ("http", "tokens"):
+            return key  # whatever the user calls it
+        case _:
+            pair = _NAME_AND_VALUE.fullmatch(key)
+            return f"{pair[1]}***" if pair and secrets_in(pair[2], pair[3]) else key
 
 
 def quoted(text: str) -> str:

@@ -18,10 +18,14 @@ _PUBLIC_NAMES = frozenset(
 )
 
 
+def speaks_of_a_secret(name: str) -> bool:
+    return _SECRET_NAME.search(name) is not None
+
+
 def secrets_in(name: str, value: str) -> set[str]:
     """The parts of a value that are secret: at least 8 characters, or 4 where the name speaks of a secret."""
     value = value.strip()  # as it is sent, and quoted
-    telling = _SECRET_NAME.search(name) is not None
+    telling = speaks_of_a_secret(name)
     if len(value) < (4 if telling else 8) or _PLAIN.fullmatch(value) or name.lower() in _PUBLIC_NAMES:
         return set()
     if not telling and (_PATH.fullmatch(value) or _ADDRESS.fullmatch(value)):
