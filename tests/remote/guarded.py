@@ -8,7 +8,7 @@ import threading
 from urllib.parse import urlencode
 
 from .place import Exchange
-from .remote import Remote, reply, text
+from .remote import Call, Remote, reply, text
 
 SECRET = "the-client-secret"
 
@@ -29,6 +29,8 @@ class Guarded(Remote):
         self.lifetime = 3600
         self.metadata_at = ""
         """Where the metadata are said to be, if not here."""
+        self.refuse_refresh: Call | None = None
+        """Answers a refresh in place of a grant."""
 
     def revoke(self) -> None:
         """The access tokens; what can be refreshed, still can."""
@@ -67,6 +69,9 @@ class Guarded(Remote):
     def _grant(self, exchange: Exchange) -> None:
         form = exchange.form
         kind = form["grant_type"]
+        if kind == "refresh_token" and self.refuse_refresh is not None:
+            self.refuse_refresh(exchange)
+            return
         with self._lock:
             good = {
                 "authorization_code": form.get("code") == "the-code" and "code_verifier" in form,

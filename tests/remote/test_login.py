@@ -138,6 +138,61 @@ def test_a_login_that_has_ended_says_so_and_can_be_renewed(workbench: Launcher, 
         assert len(registered) == 1  # the second login was the same client
 
 
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (429, b"slow down"),
+        (403, b"<html>Attention required</html>"),
+        (400, b'{"error": "temporarily_unavailable"}'),
+        (400, b'{"error": 1}'),
+        (200, b"<html>We are back soon</html>"),
+        (503, b""),
+    ],
+)
+def test_a_refresh_that_fails_once_does_not_end_the_login(
+    workbench: Launcher, tmp_path: Path, status: int, body: bytes
+):
+    with Guarded() as guarded:
+        here = home(tmp_path, guarded)
+        assert here.log_in()[0] == 0
+        client = here.workbench(workbench)
+        client.open("dev")
+        guarded.revoke()
+        guarded.refuse_refresh = lambda exchange: exchange.answer(status, body)
+        problem = client.use("dev/docs/act")
+        assert problem["isError"]
+        assert f"HTTP {status}" in text(problem)
+        assert "its login has ended" not in text(problem)
+        guarded.refuse_refresh = None
+        assert text(client.use("dev/docs/act")) == "let in"
+        assert guarded.grants == ["authorization_code", "refresh_token"]
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(400, "invalid_grant"), (401, "invalid_client"), (200, "bad_refresh_token")]
+)
+def test_a_refresh_that_is_refused_for_good_is_not_asked_for_again(
+    workbench: Launcher, tmp_path: Path, status: int, error: str
+):
+    refused: list[Exchange] = []
+
+    def refuse(exchange: Exchange) -> None:
+        refused.append(exchange)
+        exchange.json({"error": error}, status)
+
+    with Guarded() as guarded:
+        here = home(tmp_path, guarded)
+        assert here.log_in()[0] == 0
+        client = here.workbench(workbench)
+        client.open("dev")
+        guarded.revoke()
+        guarded.refuse_refresh = refuse
+        for _ in range(2):
+            ended = text(client.use("dev/docs/act"))
+            assert ended.endswith("its login has ended; run: mcp-workbench login dev/docs")
+        assert len(refused) == 1
+
+
 KEYRING = """
 import json, pathlib
 

@@ -7,6 +7,7 @@ Unanswered
 │   └── NotRepeated
 ├── SessionLost       the server has forgotten the session; nothing was run
 ├── LoginNeeded       a person has to log in
+├── NotRefreshed      a login could not be refreshed this time; the next request tries again
 └── Refused           anything else that is no answer: a body that makes no sense, for one
     ├── BadStatus         below 500
     ├── BadRedirect       not followed
@@ -54,8 +55,16 @@ class SessionLost(Unanswered):
 
 class LoginNeeded(Unanswered):
     def __init__(self, config: RemoteConfig, why: str = "it needs a login") -> None:
-        place = str(ToolRef(config.toolbox, config.name, "")).rstrip("/")
-        super().__init__(f"{why}; run: mcp-workbench login {place}")
+        super().__init__(f"{why}; run: {_login(config)}")
+
+
+class NotRefreshed(Unanswered):
+    def __init__(self, config: RemoteConfig, status: int, phrase: str) -> None:
+        said = _status_line(status, phrase, "")
+        super().__init__(
+            f"its login could not be refreshed ({said}), which the next call tries again; "
+            f"if that lasts, run: {_login(config)}"
+        )
 
 
 class Refused(Unanswered):
@@ -76,6 +85,11 @@ class BadStatus(Refused):
 class BadRedirect(Refused):
     def __init__(self, target: str, why: str) -> None:
         super().__init__(f"its redirect to {target} was not followed: {why}")
+
+
+def _login(config: RemoteConfig) -> str:
+    place = str(ToolRef(config.toolbox, config.name, "")).rstrip("/")
+    return f"mcp-workbench login {place}"
 
 
 def _status_line(status: int, phrase: str, said: str) -> str:

@@ -30,7 +30,7 @@ from pydantic import AnyUrl, BaseModel, ValidationError
 
 from ...config import RemoteConfig
 from .addresses import is_inside, is_link_local
-from .failures import Refused, ServerTrouble
+from .failures import NotRefreshed, Refused, ServerTrouble
 from .tokens import Grant
 
 # What it logs about a flow may quote a token, and stderr is the client's to show.
@@ -39,6 +39,12 @@ logging.getLogger("mcp").addHandler(logging.NullHandler())
 NO_REDIRECT = "http://127.0.0.1/callback"
 PATIENCE = 30.0
 """Seconds that one request of a flow may take."""
+
+_FINAL = frozenset(
+    """invalid_grant invalid_client unauthorized_client unsupported_grant_type invalid_scope invalid_target
+    bad_refresh_token""".split()
+)
+"""Errors after which a refresh token is good for nothing: those of RFC 6749 and 8707, and GitHub's."""
 
 
 class Conversation:
@@ -78,7 +84,10 @@ class Conversation:
         return _grant(provider)
 
     async def refresh(self, grant: Grant) -> Grant | None:
-        """None where the refresh token is good for nothing any more, or there is none."""
+        """None where the refresh token is good for nothing any more, or there is none.
+
+        Raises NotRefreshed, too, where it may be good again later.
+        """
         client = OAuthClientInformationFull.model_validate_json(bytes(grant.client))
         tokens = OAuthToken.model_validate_json(bytes(grant.tokens))
         provider = OAuthClientProvider(self._config.url, _metadata(NO_REDIRECT), _Memory(client, tokens))
@@ -90,20 +99,24 @@ class Conversation:
                 bytes(grant.resource)
             )
         context.token_expiry_time = 1.0  # whatever its age: it was refused
-        await self._drive(provider, None)
+        answer = await self._drive(provider, None)
         if context.current_tokens is None or context.current_tokens.access_token == grant.access_token:
+            if answer is not None and not _is_final(answer):
+                raise NotRefreshed(self._config, answer.status_code, answer.reason_phrase)
             return None
         return _grant(provider)
 
-    async def _drive(self, provider: OAuthClientProvider, challenge: httpx2.Response | None) -> None:
-        """Go through the provider's flow around a request that is never sent.
+    async def _drive(
+        self, provider: OAuthClientProvider, challenge: httpx2.Response | None
+    ) -> httpx2.Response | None:
+        """Go through the provider's flow around a request that is never sent; what was answered last.
 
         Without a `challenge` that ends where the request would be sent; with one, that is the answer to it.
         """
         request = httpx2.Request("POST", self._home)
         flow = provider.async_auth_flow(request)
         try:
-            await self._step_through(flow, request, challenge)
+            return await self._step_through(flow, request, challenge)
         except (OAuthFlowError, OAuthTokenError, OAuthRegistrationError) as error:
             raise Refused(f"authorization failed: {self._masked(str(error))}") from None
         except ValidationError as error:
@@ -119,7 +132,8 @@ class Conversation:
         flow: AsyncGenerator[httpx2.Request, httpx2.Response],
         request: httpx2.Request,
         challenge: httpx2.Response | None,
-    ) -> None:
+    ) -> httpx2.Response | None:
+        response = None
         outgoing = await anext(flow)
         while True:
             if outgoing is not request:
@@ -127,7 +141,7 @@ class Conversation:
             elif challenge is not None:
                 response, challenge = challenge, None
             else:
-                return
+                return response
             outgoing = await flow.asend(response)
 
     async def _send(self, request: httpx2.Request) -> httpx2.Response:
@@ -217,6 +231,18 @@ def _grant(provider: OAuthClientProvider) -> Grant:
         resource=_json(context.protected_resource_metadata),
         expires_at=_end(tokens.expires_in) if tokens.expires_in is not None else None,
     )
+
+
+class _TokenError(msgspec.Struct):
+    error: str = ""
+
+
+def _is_final(answer: httpx2.Response) -> bool:
+    """Whether the refusal of a refresh is for good: a server that is busy or not well says other things."""
+    try:
+        return msgspec.json.decode(answer.content, type=_TokenError).error in _FINAL
+    except (msgspec.DecodeError, RecursionError):
+        return False
 
 
 def _end(seconds: int) -> float:
