@@ -55,7 +55,10 @@ class Exchange:
     def event(self, data: object = None, **fields: object) -> None:
         lines = [f"{name}: {value}" for name, value in fields.items()]
         lines.append("data: " + ("" if data is None else data if isinstance(data, str) else json.dumps(data)))
-        self._handler.wfile.write("\n".join([*lines, "", ""]).encode())
+        self.raw("\n".join([*lines, "", ""]).encode())
+
+    def raw(self, written: bytes) -> None:
+        self._handler.wfile.write(written)
 
     def wait_until_closed(self, patience: float) -> None:
         """Until the other end has hung up. Raises TimeoutError."""

@@ -11,13 +11,14 @@ from mcp_workbench.servers.remote.events import Event, EventReader
 from mcp_workbench.servers.remote.failures import TooLong
 
 STREAM = (
-    b": hello\n\n"
+    b"\xef\xbb\xbf: hello\n\n"
     b"id: 1\nretry: 250\ndata:\n\n"
     b'data: {"a":\ndata: 1}\n\n'
     b"event: endpoint\r\ndata: /messages?x=1\r\n\r\n"
     b"event:ping\rdata\r\r"
     b"unknown: field\n\n"
-    b"retry: soon\nid: b\0d\ndata:  two spaces: one is kept\n\n"
+    b"retry: 1234567890\nretry: soon\nid: b\0d\ndata:  two spaces: one is kept\n\n"
+    b"data: ends with a line's whole end and half of one\r\n\n"
     b"data: never finished\n"
 )
 EVENTS = [
@@ -26,7 +27,19 @@ EVENTS = [
     Event(kind=b"endpoint", data=b"/messages?x=1"),
     Event(kind=b"ping", data=b""),
     Event(data=b" two spaces: one is kept"),
+    Event(data=b"ends with a line's whole end and half of one"),
 ]
+
+
+def test_events_are_the_same_byte_by_byte():
+    reader = EventReader(1000)
+    assert [event for byte in STREAM for event in reader.feed(bytes([byte]))] == EVENTS
+
+
+def test_a_byte_order_mark_is_one_at_the_beginning_only():
+    reader = EventReader(1000)
+    assert list(reader.feed(b"\xef\xbb")) == []
+    assert list(reader.feed(b"\xbfdata: a\n\n\xef\xbb\xbfdata: b\n\n")) == [Event(data=b"a")]
 
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=12))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
@@ -92,6 +93,50 @@ def test_a_cut_stream_with_event_ids_is_taken_up_where_it_ended(workbench: Launc
         assert 0.4 <= time.monotonic() - began < 2
         assert [each.headers["last-event-id"] for each in resumed()] == ["7-1", "7-2"]
         assert len(remote.posts("tools/call")) == 1
+
+
+def not_yet(exchange: Exchange) -> None:
+    exchange.stream()
+    exchange.event(id="7-1", retry=0)
+
+
+def test_a_server_that_wants_to_be_asked_without_a_pause_is_asked_with_growing_ones(workbench: Launcher):
+    with Remote(not_yet) as remote:
+        remote.on_get = not_yet
+        client = opened(workbench, remote, limits={"timeout": 2})
+        assert client.use("dev/far/act")["isError"]
+        assert 2 <= len([each for each in remote.seen if each.method == "GET"]) < 8
+
+
+def test_a_listening_stream_that_brings_nothing_is_not_opened_again_and_again(workbench: Launcher):
+    with Remote(not_yet) as remote:
+        remote.changes = True
+        remote.on_get = not_yet
+        opened(workbench, remote)
+        time.sleep(2)
+        assert 2 <= len([each for each in remote.seen if each.method == "GET"]) < 8
+
+
+@pytest.mark.parametrize("digits", [10, 400, 5000])
+@pytest.mark.parametrize("modern", [False, True])
+def test_a_pause_that_nobody_can_mean_is_passed_over(workbench: Launcher, modern: bool, digits: int):
+    def answer(exchange: Exchange) -> None:
+        exchange.stream()
+        exchange.event(response(exchange, text("done")), retry="9" * digits)
+
+    with Remote(answer, modern=modern) as remote:
+        client = opened(workbench, remote)
+        assert said(client.use("dev/far/act")) == "done"
+        assert client.stderr == ""
+
+
+def test_a_stream_may_begin_with_a_byte_order_mark(workbench: Launcher):
+    def answer(exchange: Exchange) -> None:
+        exchange.stream()
+        exchange.raw(b"\xef\xbb\xbfdata: " + json.dumps(response(exchange, text("done"))).encode() + b"\n\n")
+
+    with Remote(answer) as remote:
+        assert said(opened(workbench, remote).use("dev/far/act")) == "done"
 
 
 def test_event_ids_are_no_help_with_a_modern_server(workbench: Launcher):

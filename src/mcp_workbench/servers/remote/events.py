@@ -13,6 +13,10 @@ import msgspec
 from .failures import Cut, TooLong
 
 KIND = "text/event-stream"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+RETRY_DIGITS = 9
+"""Of a pause in milliseconds that somebody may mean: eleven days."""
+
 DRAIN_TIME = 1.0
 """Seconds that a stream may take to end after it has brought what was waited for."""
 
@@ -36,13 +40,14 @@ class EventReader:
         self._size = 0
         self._event = Event()
         self._after_cr = False
+        self._begun = False
 
     def feed(self, chunk: bytes) -> Iterator[Event]:
         """The events that end in this chunk. Raises TooLong."""
-        if self._after_cr and chunk.startswith(b"\n"):  # the second half of a line's end
-            chunk = chunk[1:]
         if not chunk:
             return
+        if self._after_cr and chunk.startswith(b"\n"):  # the second half of a line's end
+            chunk = chunk[1:]
         self._after_cr = chunk.endswith(b"\r")
         for piece in chunk.splitlines(keepends=True):
             self._size += len(piece)
@@ -53,6 +58,9 @@ class EventReader:
                 continue
             line = b"".join([*self._line, piece]).rstrip(b"\r\n") if self._line else piece.rstrip(b"\r\n")
             self._line.clear()
+            if not self._begun:
+                line = line.removeprefix(BYTE_ORDER_MARK)
+                self._begun = True
             if line:
                 self._field(line)
             elif (event := self._finished()) is not None:
@@ -68,7 +76,7 @@ class EventReader:
                 self._event.kind = value
             case b"id" if b"\0" not in value:
                 self._event.id = value.decode(errors="replace")
-            case b"retry" if value.isdigit():
+            case b"retry" if value.isdigit() and len(value) <= RETRY_DIGITS:
                 self._event.retry = int(value) / 1000
             case _:
                 pass  # a comment, which keeps the connection alive, or a field from the future

@@ -36,6 +36,11 @@ MOST_RESUMPTIONS = 5
 """Attempts to take up a stream that brought nothing."""
 
 LONGEST_PAUSE = 60.0
+
+SHORTEST_RETRY = 0.1
+LONGEST_SILENCE = 2.0
+"""Seconds between looks at a stream that ends without a word each time, where the server asks for fewer."""
+
 FAREWELL_TIME = 1.0
 
 
@@ -50,6 +55,14 @@ class _Place(msgspec.Struct):
     """The request that it answers, where it does."""
     last_id: str | None = None
     retry: float = DEFAULT_RETRY
+    silences: int = 0
+    """How often it ended, one time after the other, soon and without a message."""
+
+    @property
+    def pause(self) -> float:
+        """Seconds before it is taken up again: as the server asks, but no loop that keeps both of us busy."""
+        doublings = min(max(self.silences - 1, 0), 10)
+        return max(self.retry, min(SHORTEST_RETRY * 2**doublings, LONGEST_SILENCE))
 
 
 class StreamableChannel(Channel):
@@ -147,7 +160,7 @@ class StreamableChannel(Channel):
         """Take up a stream that ended too soon, from where it was read to. Raises Cut, or TooLong."""
         attempts = 0
         while not reply.done():
-            await asyncio.sleep(place.retry)
+            await asyncio.sleep(place.pause)
             attempts += 1
             try:
                 response = await self._get(place)
@@ -181,6 +194,8 @@ class StreamableChannel(Channel):
     ) -> None:
         """Take what comes until the reply is there or the stream has ended, in whichever way."""
         stream = EventStream(response, self.max_message)
+        began = asyncio.get_running_loop().time()
+        place.silences += 1
         try:
             with contextlib.suppress(Cut):
                 async for event in stream:
@@ -189,6 +204,7 @@ class StreamableChannel(Channel):
                     if event.retry is not None:
                         place.retry = event.retry
                     if event.data and event.kind == b"message":
+                        place.silences = 0
                         self._receive(event.data, within=place.of)
                     if reply is not None and reply.done():
                         self._chores.begin(stream.drain())
@@ -197,6 +213,8 @@ class StreamableChannel(Channel):
             await stream.close()
             raise
         await stream.close()
+        if asyncio.get_running_loop().time() - began > LONGEST_SILENCE:
+            place.silences = 0
 
     # Saying, and hearing what was not asked for
 
@@ -213,7 +231,7 @@ class StreamableChannel(Channel):
             try:
                 await self._read(await self._get(place), place)
                 pause = DEFAULT_RETRY
-                await asyncio.sleep(place.retry)
+                await asyncio.sleep(place.pause)
             except SessionLost:
                 self._listener.on_lost(self)
                 return
