@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import socket
 import stat
 import subprocess
 import sys
+import urllib.error
 import urllib.request
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -20,6 +24,11 @@ from .place import Exchange
 PATIENCE = 20
 
 
+def agree(address: str) -> None:
+    with urllib.request.urlopen(address, timeout=PATIENCE) as page:
+        assert b"You are logged in" in page.read()
+
+
 class Home:
     """A folder with one configuration, in which commands and workbenches share their state."""
 
@@ -29,10 +38,16 @@ class Home:
         self.config = write_config(folder, configuration(dev=toolbox(docs=entry)))
         self.env = {**environment(folder), "WORKBENCH_CONFIG": str(self.config)}
 
-    def log_in(self, place: str = "dev/docs", visit: bool = True) -> tuple[int, str]:
+    def log_in(
+        self,
+        place: str = "dev/docs",
+        *options: str,
+        visit: Callable[[str], None] | None = None,
+    ) -> tuple[int, str]:
         """Run the command and, as a person would, go where it says; its status and all that it said."""
+        visit = visit or agree
         command = subprocess.Popen(
-            [sys.executable, "-m", "mcp_workbench", "login", place, "--no-browser"],
+            [sys.executable, "-m", "mcp_workbench", "login", place, "--no-browser", *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=self.env,
@@ -44,9 +59,8 @@ class Home:
         try:
             for line in command.stdout:
                 said += line
-                if visit and line.startswith("http://"):
-                    with urllib.request.urlopen(line.strip(), timeout=PATIENCE) as page:
-                        assert b"You are logged in" in page.read()
+                if line.startswith("http://"):
+                    visit(line.strip())
             return command.wait(PATIENCE), said
         finally:
             command.kill()
@@ -297,3 +311,75 @@ def test_a_server_that_lets_everybody_in_needs_no_login(tmp_path: Path):
         guarded.valid.add("")
         status, said = home(tmp_path, guarded).log_in()
         assert (status, said.strip()) == (1, "error: the server lets us in without a login")
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+def test_a_port_that_was_asked_for_and_is_taken_is_an_error(tmp_path: Path, taken: int):
+    with Guarded() as guarded:
+        status, said = home(tmp_path, guarded).log_in("dev/docs", "--port", str(taken))
+        assert (status, said.strip()) == (
+            1,
+            f"error: the browser cannot come back to port {taken}: address already in use; free it, or say "
+            "--port with another one that the server knows",
+        )
+
+
+def test_a_client_that_was_registered_by_hand_comes_back_to_its_port_or_not_at_all(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with Guarded() as guarded:
+        here = home(tmp_path, guarded, auth={"type": "oauth", "clientId": "by-hand"})
+        assert here.log_in("dev/docs", "--port", str(port))[0] == 0
+        assert here.log_in()[0] == 0
+        sent = [each.form["redirect_uri"] for each in guarded.seen if each.path == "/authorize"]
+        assert sent == [f"http://127.0.0.1:{port}/callback"] * 2
+        with socket.create_server(("127.0.0.1", port)):
+            status, said = here.log_in()
+        assert status == 1
+        assert f"cannot come back to port {port}: address already in use" in said
+
+
+def test_a_client_that_registers_itself_does_so_anew_where_its_port_is_taken(tmp_path: Path):
+    with Guarded() as guarded:
+        here = home(tmp_path, guarded)
+        assert here.log_in()[0] == 0
+        port = urlsplit(guarded.seen[-1].form["redirect_uri"]).port
+        assert port is not None
+        with socket.create_server(("127.0.0.1", port)):
+            assert here.log_in()[0] == 0
+        assert len([each for each in guarded.seen if each.path == "/register"]) == 2
+
+
+@pytest.mark.parametrize(
+    "answer", ["error=access_denied", "error=x&state=guessed", "code=mine&state=guessed"]
+)
+def test_nobody_else_can_answer_a_login_that_is_under_way(tmp_path: Path, answer: str):
+    def interfere(address: str) -> None:
+        back = parse_qs(urlsplit(address).query)["redirect_uri"][0]
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"{back}?{answer}", timeout=PATIENCE)
+        assert refused.value.code == 400
+        assert b"This is not the answer to the login" in refused.value.read()
+        agree(address)
+
+    with Guarded() as guarded:
+        status, said = home(tmp_path, guarded).log_in(visit=interfere)
+        assert (status, said.splitlines()[-1]) == (0, "Logged in to dev/docs.")
+
+
+def test_a_login_that_the_server_refuses_says_why(tmp_path: Path):
+    def refuse(address: str) -> None:
+        query = parse_qs(urlsplit(address).query)
+        back = f"{query['redirect_uri'][0]}?state={query['state'][0]}"
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(f"{back}&error_description=%1b%5b31mnot+today", timeout=PATIENCE)
+
+    with Guarded() as guarded:
+        status, said = home(tmp_path, guarded).log_in(visit=refuse)
+        assert status == 1
+        assert said.splitlines()[-1] == r"error: the login was refused: \x1b[31mnot today"

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from hmac import compare_digest
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
@@ -42,15 +43,24 @@ async def log_in(config: RemoteConfig, show: Callable[[str], Awaitable[None]], p
     store = TokenStore(config, os.environ)
     challenge = await _challenge(config)
     known = client_of(await store.read())
+    # Whoever asked for a port, or registered a client by hand, has told the server of that one.
+    fixed = port != 0 or (config.auth is not None and config.auth.client_id is not None)
     if not port and known is not None and known.redirect_uris:
         port = known.redirect_uris[0].port or 0  # the one that the client registered with
-    async with _door(port) as (redirect, answer):
-        if known is not None and redirect not in [str(uri) for uri in known.redirect_uris or []]:
+    async with _door(port, fixed=fixed) as door:
+        if known is not None and door.address not in [str(uri) for uri in known.redirect_uris or []]:
             known = None  # its port is taken; it registers anew
-        client = configured_client(config, redirect) or known
+        client = configured_client(config, door.address) or known
+
+        async def send_off(address: str) -> None:
+            door.expect(address)
+            await show(address)
+
         try:
             async with asyncio.timeout(PATIENCE):
-                grant = await Conversation(config).log_in(challenge, client, redirect, show, answer)
+                grant = await Conversation(config).log_in(
+                    challenge, client, door.address, send_off, door.wait
+                )
         except TimeoutError:
             raise Refused(f"nobody logged in within {PATIENCE:g} s") from None
     async with store.locked():
@@ -88,20 +98,28 @@ async def _challenge(config: RemoteConfig) -> httpx2.Response:
     raise NotAsked
 
 
-@asynccontextmanager
-async def _door(
-    port: int,
-) -> AsyncGenerator[tuple[str, Callable[[], Awaitable[AuthorizationCodeResult]]]]:
-    """A listener on this machine alone: the address that the browser is sent back to, and what it brings."""
-    answer: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
+class _Door:
+    """Where the browser is sent back to: a listener on this machine alone."""
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self) -> None:
+        self.address = ""
+        self._state = ""
+        self._answer: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
+
+    def expect(self, address: str) -> None:
+        """The person is sent to this address; nobody comes back from there who does not know its state."""
+        self._state = _query(address).get("state", "")
+
+    async def wait(self) -> AuthorizationCodeResult:
+        return await self._answer
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(10):
                 line = (await reader.readline()).decode("ascii", "replace")
                 while (await reader.readline()).strip():
                     pass
-                status, said = _take(line, answer)
+                status, said = self._take(line)
                 page = _PAGE % said.encode()
                 writer.write(
                     b"HTTP/1.1 %d \r\ncontent-type: text/html\r\ncontent-length: %d\r\n"
@@ -113,30 +131,43 @@ async def _door(
         finally:
             writer.close()
 
+    def _take(self, line: str) -> tuple[int, str]:
+        """What the browser's request says: a status and a sentence for the person."""
+        target = line.split(" ")[1] if line.count(" ") >= 2 else ""
+        if urlsplit(target).path != PATH or self._answer.done():
+            return 404, "There is nothing here."
+        query = _query(target)
+        # Any page in any browser here can send its reader to this address.
+        if not self._state or not compare_digest(query.get("state", "").encode(), self._state.encode()):
+            return 400, "This is not the answer to the login that is under way, which still waits for it."
+        if "code" not in query:
+            reason = query.get("error_description") or query.get("error") or "no code was given"
+            self._answer.set_exception(Refused(f"the login was refused: {reason}"))
+            return 400, "The login was refused."
+        self._answer.set_result(
+            AuthorizationCodeResult(code=query["code"], state=query["state"], iss=query.get("iss"))
+        )
+        return 200, "You are logged in."
+
+
+@asynccontextmanager
+async def _door(port: int, *, fixed: bool) -> AsyncGenerator[_Door]:
+    """An open door; at another port where this one is taken, unless it is `fixed`. Raises Refused."""
+    door = _Door()
     try:
-        server = await asyncio.start_server(serve, "127.0.0.1", port)
-    except OSError:
-        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        server = await asyncio.start_server(door.serve, "127.0.0.1", port)
+    except OSError as error:
+        if fixed:
+            reason = os.strerror(error.errno or 0).lower()
+            raise Refused(
+                f"the browser cannot come back to port {port}: {reason}; free it, or say --port with another "
+                "one that the server knows"
+            ) from None
+        server = await asyncio.start_server(door.serve, "127.0.0.1", 0)
     async with server:
-        actual = server.sockets[0].getsockname()[1]
-
-        async def wait() -> AuthorizationCodeResult:
-            return await answer
-
-        yield f"http://127.0.0.1:{actual}{PATH}", wait
+        door.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}{PATH}"
+        yield door
 
 
-def _take(line: str, answer: asyncio.Future[AuthorizationCodeResult]) -> tuple[int, str]:
-    """What the browser's request says: a status and a sentence for the person."""
-    target = urlsplit(line.split(" ")[1] if line.count(" ") >= 2 else "")
-    if target.path != PATH or answer.done():
-        return 404, "There is nothing here."
-    query = {name: values[0] for name, values in parse_qs(target.query).items()}
-    if "code" not in query:
-        reason = query.get("error_description") or query.get("error") or "no code was given"
-        answer.set_exception(Refused(f"the login was refused: {reason}"))
-        return 400, "The login was refused."
-    answer.set_result(
-        AuthorizationCodeResult(code=query["code"], state=query.get("state"), iss=query.get("iss"))
-    )
-    return 200, "You are logged in."
+def _query(address: str) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
