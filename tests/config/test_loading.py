@@ -309,6 +309,65 @@ def test_a_token_for_a_toolbox_that_is_not_there_is_a_problem(loaded: Load) -> N
     }
 
 
+def test_one_token_of_two_names_is_a_problem(loaded: Load) -> None:
+    tokens = {"a": {"token": "${TOKEN}"}, "b": {"token": "other"}, "c": {"token": CANARY}}
+    assert problems_of(loaded, with_server({"command": "x"}, http={"tokens": tokens}), TOKEN=CANARY) == {
+        "config.http.tokens.c.token": (
+            'The same token as that of "a"',
+            "Give each name a token of its own",
+        )
+    }
+
+
+@pytest.mark.parametrize("token", ["pässwörd-9876", " canary-9876", "canary-9876\n", "9876\x7f", "", " "])
+def test_a_token_that_no_request_can_show_is_a_problem(loaded: Load, token: str) -> None:
+    data = with_server({"command": "x"}, http={"tokens": {"ci": {"token": "${TOKEN}"}}})
+    [(place, (wrong, fix))] = problems_of(loaded, data, TOKEN=token).items()
+    assert place == "config.http.tokens.ci.token"
+    assert "9876" not in wrong
+    assert fix == "It must be ASCII characters, without blanks around them"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "fix"),
+    [
+        ("hosts", "https://x.org", "must be a host alone"),
+        ("hosts", "x.org/mcp", "must be a host alone"),
+        ("hosts", "x org", "must be a host alone"),
+        ("hosts", "bücher.example", "must be a host alone"),
+        ("hosts", "fd00::1", '"[fd00::1]"'),
+        ("origins", "x.org", "must be scheme and host alone"),
+        ("origins", "https://x.org/app", "must be scheme and host alone"),
+        ("origins", "https://bücher.example", "must be scheme and host alone"),
+        ("origins", "https://", "must be scheme and host alone"),
+        ("origins", " https://x.org", "must be scheme and host alone"),
+    ],
+)
+def test_a_host_or_origin_that_no_request_can_have_is_a_problem(
+    loaded: Load, key: str, value: str, fix: str
+) -> None:
+    data = with_server({"command": "x"}, http={key: ["*", value]})
+    [(place, (_, told))] = problems_of(loaded, data).items()
+    assert place == f"config.http.{key}[1]"
+    assert fix in told
+
+
+def test_hosts_origins_and_tokens_that_a_request_can_have_are_taken(loaded: Load) -> None:
+    hosts = ["*", "localhost", "${HOST}", "Tools.Example.com:8484", "[fd00::1]", "[fd00::1]:8484", "10.0.0.1"]
+    origins = [
+        "*",
+        "null",
+        "https://x.org",
+        "http://X.org:8080/",
+        "chrome-extension://abc",
+        "https://${HOST}",
+    ]
+    tokens = {name: {"token": name} for name in ["a", "with blank", "~/+.=!"]}
+    http = {"hosts": hosts, "origins": origins, "tokens": tokens}
+    taken = loaded(with_server({"command": "x"}, http=http), HOST="tools.internal").http
+    assert (len(taken.hosts), len(taken.origins), len(taken.tokens)) == (7, 6, 3)
+
+
 def test_a_missing_variable_in_a_server_is_that_servers_problem_and_a_warning(loaded: Load) -> None:
     data = with_server({"url": "https://x.org", "headers": {"Authorization": "Bearer ${DOCS_TOKEN}"}})
     config = loaded(data)

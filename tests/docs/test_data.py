@@ -68,7 +68,7 @@ def loaded(folder: Path, config: dict[str, Any]) -> None:
     file.write_text(json.dumps(config))
     jsonschema_rs.Draft202012Validator(editor_schema()).validate(config)
     variables = re.findall(r"\$\{(?:env:)?(\w+)\}", file.read_text())
-    load(str(file), dict.fromkeys(variables, "set-where-the-client-is-started"))
+    load(str(file), {name: f"{name}-set-where-the-client-is-started" for name in variables})
 
 
 def starts(reader: Reader, entry: dict[str, Any]) -> None:

@@ -81,7 +81,12 @@ def _expressions(data: object) -> Iterator[Problem]:
 
 def _tokens(data: object) -> Iterator[Problem]:
     toolboxes = as_object(as_object(data).get("toolboxes"))
+    owners: dict[str, str] = {}
     for name, token in as_object(as_object(as_object(data).get("http")).get("tokens")).items():
+        said = as_object(token).get("token")
+        if isinstance(said, str) and owners.setdefault(said, name) != name:
+            wrong = f"The same token as that of {quoted(owners[said])}"
+            yield Problem(("http", "tokens", name, "token"), wrong, "Give each name a token of its own")
         visible = as_object(token).get("toolboxes")
         for index, toolbox in enumerate(cast("list[object]", visible) if isinstance(visible, list) else []):
             if isinstance(toolbox, str) and toolbox not in toolboxes:

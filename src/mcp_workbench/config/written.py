@@ -58,6 +58,25 @@ HeaderValue = Annotated[str, _shape(r"^[^\r\n\x00]*" + _END, "must be a single l
 Address = Annotated[
     str, _shape(r"^[hH][tT][tT][pP][sS]?://[^\s/?#]\S*" + _END, "must be an http:// or https:// address")
 ]
+# What a request can say; editors see variables where we see their values.
+_VARIABLE = r".*\$\{.*"
+Token = Annotated[
+    str, _shape(r"^[!-~]([ -~]*[!-~])?" + _END, "must be ASCII characters, without blanks around them")
+]
+Host = Annotated[
+    str,
+    _shape(
+        rf"^ *({_VARIABLE}|\*|(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{{1,5}})?) *" + _END,
+        'must be a host alone, like "tools.example.com" or "[fd00::1]", or "*"',
+    ),
+]
+Origin = Annotated[
+    str,
+    _shape(
+        rf"^({_VARIABLE}|\*|[Nn][Uu][Ll][Ll]|[A-Za-z][A-Za-z0-9+.-]*://[!-\"$-.0->A-~]+/*)" + _END,
+        'must be scheme and host alone, like "https://tools.example.com", or "*"',
+    ),
+]
 
 
 class Written(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -189,7 +208,7 @@ class LogEntry(Written, frozen=True):
 class TokenEntry(Written, frozen=True):
     """Someone who may use the workbench over HTTP."""
 
-    token: Annotated[NotBlank, _key("The bearer token; best as `${VAR}`.")]
+    token: Annotated[Token, _key("The bearer token; best as `${VAR}`.")]
     toolboxes: Annotated[list[str] | UnsetType, _key("The toolboxes that it may see; else all.")] = UNSET
 
 
@@ -209,8 +228,8 @@ class HttpEntry(Written, frozen=True):
     ] = "127.0.0.1:8484"
     tokens: Annotated[dict[ServerName, TokenEntry], _key("Tokens by the name that the log shows.")] = {}
     oauth: Annotated[OAuthEntry | UnsetType, _key("Accept tokens of an identity provider.")] = UNSET
-    hosts: Annotated[list[NotBlank], _key("More host names to answer to.")] = []
-    origins: Annotated[list[NotBlank], _key("More web origins to answer to.")] = []
+    hosts: Annotated[list[Host], _key("More host names to answer to.")] = []
+    origins: Annotated[list[Origin], _key("More web origins to answer to.")] = []
     max_body: Annotated[Size, Meta(description="Longest request, in bytes.", extra_json_schema=_A_SIZE)] = (
         "4 MiB"
     )
