@@ -171,6 +171,20 @@ def test_a_line_behind_half_a_line_of_another_process_is_found(path: Path):
     assert ids(path) == [written[1]]
 
 
+def test_an_index_made_before_damaged_lines_were_skipped_is_made_again(path: Path):
+    import sqlite3
+
+    written = filled(path, 2)
+    path.write_bytes(path.read_bytes().replace(b"nginx", b"\xff", 1))
+    ids(path)
+    index = sqlite3.connect(f"{path}.index.sqlite")
+    index.executescript("update files set skipped = 0; pragma user_version = 1;")
+    index.close()
+    with Log(str(path)) as log:
+        assert [found.call.id for found in log.calls(Query(), limit=9)] == [written[1]]
+        assert log.skipped == 1
+
+
 def test_a_line_counts_once_it_is_whole(path: Path):
     written = filled(path, 2)
     content = path.read_bytes()

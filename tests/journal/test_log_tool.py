@@ -1,3 +1,4 @@
+import json
 import runpy
 import time
 from pathlib import Path
@@ -102,6 +103,26 @@ def test_long_values_are_cut_for_the_agents_sake(path: Path):
     write(journal(path), args=b'{"a":"' + b"x" * 10_000 + b'"}', error="e" * 9000, trace="t" * 9000)
     (call,) = ask()["calls"]
     assert all(len(call[field]) < 2100 and "cut" in call[field] for field in ("args", "err", "trace"))
+
+
+def test_numbers_that_python_cannot_hold_are_told_as_texts(path: Path):
+    log = journal(path)
+    write(log, args=b'{"n":%b}' % (b"7" * 5000))
+    write(log, args=b'{"n":[1e400,-1e999,2.5,7]}')
+    large, long = (call["args"] for call in ask()["calls"])
+    assert large == {"n": ["1e400", "-1e999", 2.5, 7]}
+    assert long.startswith('{"n": "777')
+    json.dumps(ask(), allow_nan=False)
+
+
+def test_damaged_lines_are_left_out(path: Path):
+    log = journal(path)
+    write(log)
+    path.write_bytes(path.read_bytes().replace(b"nginx", b"\xff"))
+    assert ids() == []
+    other = write(log)
+    path.write_bytes(path.read_bytes().replace(b'"stat"', b'"err":null,"stat"'))
+    assert ids() == [other]
 
 
 def test_without_a_place_for_the_log_it_says_so(monkeypatch: pytest.MonkeyPatch):

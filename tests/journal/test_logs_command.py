@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
 import typer
@@ -175,6 +176,77 @@ def test_lines_that_cannot_be_read_are_mentioned(path: Path):
     with path.open("ab") as file:
         file.write(b"torn\n")
     assert "1 line of the log could not be read" in run(path).stderr
+
+
+def forms(id: str) -> list[tuple[str, ...]]:
+    """Every way to look at a log."""
+    looks = [(), ("--since", "2000-01-01"), ("--stats",), ("--show", id), ("--chain", id)]
+    return [(*look, *as_json) for look in looks for as_json in ((), ("--json",))]
+
+
+@pytest.mark.parametrize(
+    ("whole", "damaged"),
+    [
+        (b'"nginx"', b'"\xff\xfe"'),
+        (b'"docker_tool"', b'"\xff"'),
+        (b"2025-03-15T02:29:40.123Z", b"0001-01-01T00:00:00"),
+        (b"158", b"1e999"),
+    ],
+)
+def test_a_damaged_line_is_counted_and_skipped_in_every_form(path: Path, whole: bytes, damaged: bytes):
+    log = journal(path)
+    id = write(log)
+    path.write_bytes(path.read_bytes().replace(whole, damaged))
+    other = write(log)
+    for form in forms(other):
+        result = run(path, *form)
+        assert result.exit_code == 0, (form, result.exception)
+        assert "1 line of the log could not be read" in result.stderr
+        assert id not in result.stdout
+    assert shown(path) == [other]
+    assert run(path, "--show", id).exit_code == 1
+
+
+@pytest.mark.parametrize("number", [b"7" * 5000, b"1e400", b"1.50"])
+def test_a_number_is_shown_as_it_was_written(path: Path, number: bytes):
+    id = write(journal(path), args=b'{"n":%b}' % number)
+    assert b'"n": %b\n' % number in run(path, "--show", id).stdout_bytes
+    for form in forms(id):
+        assert run(path, *form).exit_code == 0
+
+
+@pytest.mark.parametrize("ts", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_time_that_no_calendar_here_has_is_shown_as_it_is_written(path: Path, ts: str):
+    write(journal(path), caller="c")
+    path.write_text(path.read_text().replace("2025-03-15T02:29:40.123Z", ts))
+    assert ts in on_a_terminal(path)
+    assert ts in run(path).stdout
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_damage_at_all_ends_in_a_traceback(path: Path, seed: int):
+    chance = Random(seed)
+    log = journal(path)
+    id = write(log, args='{"a":"é\\n","n":[1,2.50,1e400]}'.encode(), error="no\nmore", trace="é", tid="t")
+    write(log, parent=id, root=id)
+    damaged = bytearray(path.read_bytes())
+    for _ in range(chance.choice((1, 2, 5))):
+        at = chance.randrange(len(damaged))
+        length = chance.choice((0, 1, 10))
+        damaged[at : at + length] = chance.choice((b"", chance.randbytes(1), b'"', b"\\ud800", b"1" * 5000))
+    path.write_bytes(damaged)
+    for form in forms(id):
+        assert run(path, *form).exit_code in (0, 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--since", "9" * 30 + "d"), ("--since", "9" * 400 + "d"), ("--page-size", "9" * 20)],
+)
+def test_a_number_that_is_too_large_means_all(path: Path, options: tuple[str, str]):
+    id = write(journal(path))
+    assert shown(path, *options) == [id]
+    assert shown(path, "--page", "9" * 20) == []
 
 
 def test_the_log_of_a_configuration_is_found(tmp_path: Path):

@@ -164,6 +164,17 @@ def test_calls_are_read_in_order_across_rotated_files_without_the_torn_and_the_l
     assert found == [0, 1, 2, 4, 6, 7, 8]
 
 
+def test_a_line_with_a_time_that_cannot_be_costs_no_other_line(tmp_path: Path):
+    path = tmp_path / "ToolBox.log"
+    log = journal(path, record=True, max_size=1000, keep=1)
+    write(log, answer=ANSWER)
+    path.write_bytes(path.read_bytes().replace(b"2025-03-15T02:29:40.123Z", b"0001-01-01T00:00:00"))
+    for _ in range(9):
+        write(log, answer=ANSWER)
+    assert (tmp_path / "ToolBox.log.1").exists()
+    assert log.dropped == 0
+
+
 def test_results_go_when_their_lines_are_rotated_away(tmp_path: Path):
     path = tmp_path / "ToolBox.log"
     log = journal(path, record=True, max_size=1000, keep=1)

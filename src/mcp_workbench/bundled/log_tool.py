@@ -1,6 +1,7 @@
 """log_tool: the call log for agents, filtered and in pages. Reading the log is `mcp_workbench.journal`'s."""
 
 import json
+import math
 import os
 from collections.abc import Callable
 from typing import Any
@@ -49,6 +50,8 @@ schema: dict[str, Any] = {
 
 # Long values are cut once more here: a page of them would fill an agent's context.
 _LONGEST = 2000
+# Python makes no number of more digits (4300, unless it is told otherwise), since that takes long.
+_DIGITS = 4000
 
 
 def default(request: Any) -> dict[str, Any]:
@@ -118,14 +121,24 @@ def _linear(pattern: str) -> Callable[[str], bool]:
 
 
 def _shown(line: bytes) -> dict[str, Any]:
-    call = json.loads(line)
+    call = json.loads(line, parse_int=_integer, parse_float=_float)
     arguments = json.dumps(call["args"], ensure_ascii=False)
     if len(arguments) > _LONGEST:
         call["args"] = _cut(arguments)
     for field in ("err", "trace"):
-        if field in call:
+        if call.get(field):
             call[field] = _cut(call[field])
     return call
+
+
+def _integer(text: str) -> int | str:
+    return int(text) if len(text) <= _DIGITS else text
+
+
+def _float(text: str) -> float | str:
+    """A number that is too large (1e400) is told as a text: JSON has no infinity."""
+    number = float(text)
+    return number if math.isfinite(number) else text
 
 
 def _cut(text: str) -> str:

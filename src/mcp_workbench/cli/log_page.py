@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
+import msgspec
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -24,6 +25,10 @@ _LEAST = 10
 _CALLER = 24
 _BAR = 24
 _GIST = 300
+
+
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_text = msgspec.json.Decoder(str).decode
 
 
 class LogPage:
@@ -88,13 +93,8 @@ class LogPage:
         if self._as_json:
             print(line.decode())
             return
-        for field, value in json.loads(line).items():
-            if field == "args":
-                text = json.dumps(value, indent=2, ensure_ascii=False)
-            elif field == "cost":
-                text = lasting(call.cost)
-            else:
-                text = str(value)
+        for field, value in _fields(line).items():
+            text = lasting(call.cost) if field == "cost" else _readable(value)
             shown = "\n".join(map(plain, text.split("\n")))
             self._console.print(Text(f"{field:9} ", "bold").append(_indented(shown), "not bold"))
 
@@ -189,13 +189,22 @@ def _gist(call: Call) -> str:
     return plain(_short(text, _GIST))
 
 
+def _readable(value: msgspec.Raw) -> str:
+    """A string as it reads, anything else as JSON on several lines, with its numbers as they are written."""
+    raw = bytes(value)
+    return _text(raw) if raw.startswith(b'"') else msgspec.json.format(raw, indent=2).decode()
+
+
 def _short(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def _clock(ts: str) -> str:
-    """The time of today's calls, the date of others."""
-    local = datetime.fromisoformat(ts).astimezone()
+    """The time of today's calls, the date of others; what no calendar here has is shown as it is written."""
+    try:
+        local = datetime.fromisoformat(ts).astimezone()
+    except (ValueError, OverflowError):
+        return ts
     return local.strftime("%H:%M:%S" if local.date() == datetime.now().date() else "%Y-%m-%d %H:%M")
 
 

@@ -30,4 +30,19 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
         return self.stat == "error"
 
 
-read = msgspec.json.Decoder(Call).decode
+UNREADABLE = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
+"""What reading a line may raise where it is torn, damaged or not ours."""
+
+_decode = msgspec.json.Decoder(Call).decode
+
+
+def read(line: bytes) -> Call:
+    """Raises one of UNREADABLE."""
+    require_text(line)
+    return _decode(line)
+
+
+def require_text(line: bytes) -> None:
+    """Raises UnicodeDecodeError for what is no UTF-8, since values that nobody looks into are not decoded."""
+    if not line.isascii():
+        line.decode()

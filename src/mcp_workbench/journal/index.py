@@ -14,9 +14,10 @@ from typing import Any
 
 import msgspec
 
+from .call import UNREADABLE, require_text
 from .files import OpenFile, open_files
 
-_VERSION = 1
+_VERSION = 2
 _MEMORY = ":memory:"
 # A call's place: its file's number and the offset of its line. Indexing a line twice changes nothing, and a
 # file's lines are one range.
@@ -54,7 +55,6 @@ class _Line(msgspec.Struct):
 
 
 _read = msgspec.json.Decoder(_Line).decode
-_UNREADABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OverflowError)
 _BEGINNING = b'{"ts":"'
 
 
@@ -232,6 +232,7 @@ class _Calls:
         place, names = self._place, self._names
         for text in self._block.split(b"\n"):
             try:
+                require_text(text)
                 line = _read(text)
                 yield (
                     place,
@@ -245,7 +246,7 @@ class _Calls:
                     line.id,
                     line.root if line.root != line.id else None,
                 )
-            except _UNREADABLE:
+            except UNREADABLE:
                 if text:
                     self.skipped += 1
                     yield from self._behind_a_torn_line(text, place)
@@ -255,7 +256,7 @@ class _Calls:
         """Half a line, of a process killed while writing, has the next process's line right behind it."""
         start = text.find(_BEGINNING, 1)
         while start > 0:
-            with suppress(*_UNREADABLE):
+            with suppress(*UNREADABLE):
                 _read(text[start:])
                 yield from _Calls(text[start:], place + start, self._names)
                 return

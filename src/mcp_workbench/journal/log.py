@@ -6,11 +6,9 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Self
 
-import msgspec
-
-from .call import Call, read
+from .call import UNREADABLE, Call, read
 from .index import PLACE, Index
-from .query import Query
+from .query import Query, whole
 
 _NEWEST_FIRST = "order by ts desc, place desc"
 
@@ -62,7 +60,7 @@ class Log:
         where, values = query.conditions(self._names())
         rows = self._index.rows(
             f"select place from calls where {where} {_NEWEST_FIRST} limit ? offset ?",
-            (*values, limit, offset),
+            (*values, whole(limit), whole(offset)),
         )
         return list(self._read(rows))
 
@@ -134,5 +132,5 @@ class Log:
             line = self._index.line(place)
             try:
                 yield Found(read(line), line)
-            except msgspec.MsgspecError:
-                continue  # the file was emptied under our hands
+            except UNREADABLE:
+                continue  # the file was changed under our hands

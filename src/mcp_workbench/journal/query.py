@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+_MOST = (1 << 63) - 1
+
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
     """What a call must be like; what is left out does not matter. In milliseconds, and seconds since 1970."""
@@ -58,6 +60,11 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
         if self.max_cost is not None:
             yield "cost <= ?", (self.max_cost,)
         if self.since is not None:
-            yield "ts >= ?", (int(self.since * 1000),)
+            yield "ts >= ?", (whole(self.since * 1000),)
         if self.until is not None:
-            yield "ts < ?", (int(self.until * 1000),)
+            yield "ts < ?", (whole(self.until * 1000),)
+
+
+def whole(number: float) -> int:
+    """The number without its fraction, or the nearest to it that SQLite knows."""
+    return int(min(max(number, -_MOST), _MOST))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 
 import msgspec
 from msgspec import Raw
 
-from .call import Call, read
+from .call import UNREADABLE, Call, read
 from .files import OpenFile, open_files
 
 
@@ -85,14 +86,16 @@ def recorded_calls(log: str, toolbox: str) -> Iterator[RecordedCall]:
         try:
             with open(os.path.join(folder, call.result), "rb") as file:
                 yield RecordedCall(call, msgspec.json.decode(file.read(), type=Exchange))
-        except (OSError, msgspec.DecodeError):
+        except (OSError, *UNREADABLE):
             continue
 
 
 def oldest_line(log: str) -> float | None:
     """When the first line that is left was written, in seconds since 1970."""
-    first = next(_calls(log), None)
-    return None if first is None else datetime.fromisoformat(first.ts).timestamp() + first.cost / 1000
+    for call in _calls(log):
+        with suppress(ValueError, OverflowError):
+            return datetime.fromisoformat(call.ts).timestamp() + call.cost / 1000
+    return None
 
 
 def _calls(log: str) -> Iterator[Call]:
@@ -110,5 +113,5 @@ def _calls_in(file: OpenFile) -> Iterator[Call]:
         for line in block.splitlines():
             try:
                 yield read(line)
-            except msgspec.DecodeError:
+            except UNREADABLE:
                 continue
