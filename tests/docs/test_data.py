@@ -52,7 +52,7 @@ def test_data_is_what_it_is_shown_as(block: Block, reader: Reader, tmp_path: Pat
     elif is_a("ServerEntry", data):
         loaded(tmp_path, configuration(dev=toolbox(docs=data)))
     elif "ts" in data:
-        assert read_call(block.text).id == data["id"]
+        assert read_call(block.text.encode()).id == data["id"]
     else:
         pinned(tmp_path, block.text)
 

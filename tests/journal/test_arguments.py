@@ -45,6 +45,48 @@ def test_values_under_telling_keys_are_masked_and_others_are_not(raw: bytes, log
     assert fit(raw) == (logged if logged is not None else json.loads(raw))
 
 
+@pytest.mark.parametrize(
+    ("text", "logged"),
+    [
+        ('{"password": "x",  "n": 1.50}', '{"password": "[masked]",  "n": 1.50}'),
+        ('[{"pwd": 12, "passphrase": null,\n "é": "\\u00e9"}]', '[{"pwd": "[masked]", "passphrase": null,\n "é": "\\u00e9"}]'),
+        (' {"max_tokens": 500, "auth": {"a": ["x", 1]}, "b": "y"}', ' {"max_tokens": 500, "auth": {"a": ["[masked]", 1]}, "b": "y"}'),
+        ('{"p\\u0061ssword": "x"}', '{"p\\u0061ssword": "[masked]"}'),
+        ('{"token":"a"}\n{"token":"b"}\n', '{"token":"[masked]"}\n{"token":"[masked]"}\n'),
+        ('{"author": "a", "key": "b", "note": "the token is \\"c\\""}', None),
+        ('the "token": "of" a friend', None),
+        ('["\\q", }{ ]] "token', None),
+        ("{", None),
+        ('"', None),
+    ],
+)  # fmt: skip
+def test_a_string_that_is_json_itself_is_looked_into_and_otherwise_left_as_it_is(
+    text: str, logged: str | None
+):
+    assert fit(encoded({"a": [text]})) == {"a": [logged if logged is not None else text]}
+
+
+def test_json_in_strings_in_json_in_strings_is_looked_into():
+    def nested(secret: str) -> Any:
+        inner = json.dumps({"token": secret, "n": 1})
+        return {"a": json.dumps({"b": json.dumps([inner])}), "c": json.dumps(inner)}
+
+    assert fit(encoded(nested("x"))) == nested(MASKED)
+
+
+def test_json_in_a_string_that_is_cut_is_masked_as_far_as_it_is_kept():
+    for length in (50, 90, 150, 5000):
+        text = json.dumps({"a": "y" * length, "password": "canary" * 30, "pwd": 77777777, "b": "x" * 5000})
+        logged = fit(encoded({"text": text, "deep": [text]}), limit=100)
+        assert "can" not in json.dumps(logged)
+        assert "777" not in json.dumps(logged)
+
+
+def test_an_error_that_is_json_is_looked_into():
+    text = Arguments(Mask((), ()), LIMIT).text('{"error": "denied", "token": "x"}')
+    assert json.loads(text) == '{"error": "denied", "token": "[masked]"}'
+
+
 def test_a_known_secret_is_masked_wherever_it_is_and_however_it_is_written():
     inner = json.dumps({"deep": CANARY})
     for ensure_ascii in (True, False):
@@ -181,6 +223,16 @@ def test_any_arguments_are_one_line_of_json_without_secrets_and_otherwise_the_sa
     if ensure_ascii or "\\ud800" not in json.dumps(value):  # which as UTF-8 is three wrong bytes
         assert logged == expected(value)
     assert not leaks(text)
+
+
+@settings(deadline=None)
+@given(objects, st.booleans())
+def test_any_json_in_a_string_is_masked_like_any_other_and_otherwise_the_same(value: Any, ensure_ascii: bool):
+    text = json.dumps(value, ensure_ascii=ensure_ascii)
+    found = json.loads(Arguments(MASK, LIMIT).json(encoded({"a": text})))["a"]
+    assert not leaks(found)
+    if "\\ud" not in json.dumps(value):  # half a pair, which is no character
+        assert json.loads(found) == expected(value)
 
 
 @settings(deadline=None)

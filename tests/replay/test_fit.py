@@ -1,5 +1,7 @@
 """Which arguments count as the recorded ones."""
 
+import json
+import time
 from typing import Any
 
 import pytest
@@ -17,6 +19,10 @@ from mcp_workbench.replay.fit import fits
         ({"password": "[masked]"}, {"password": "hunter22"}),
         ({"password": "[masked]"}, {"password": 1234}),
         ({"url": "https://x/?key=[masked]&n=1"}, {"url": "https://x/?key=a\nb&n=1"}),
+        ({"a": "[masked]-[masked]-[masked]"}, {"a": "b-c-d-e"}),
+        ({"json": '{"password": "[masked]", "n": 1}'}, {"json": '{"password": "x", "n": 1}'}),
+        ({"json": '{"password": "[masked]", "n": 1}'}, {"json": '{"password": 1234, "n": 1}'}),
+        ({"json": r'{"in": "{\"pwd\":\"[masked]\"}"}'}, {"json": r'{"in": "{\"pwd\":12}"}'}),
     ],
 )
 def test_equal_values_fit(recorded: Any, given: Any) -> None:
@@ -38,7 +44,17 @@ def test_equal_values_fit(recorded: Any, given: Any) -> None:
         ({"a": "[masked]"}, {"a": {"b": 1}}),
         ({"a": "x[masked]"}, {"a": "yz"}),
         ({"a": "x[masked]"}, {"a": 7}),
+        ({"a": "x[masked]yx"}, {"a": "xy"}),
+        ({"json": '{"password": "[masked]", "n": 1}'}, {"json": '{"password": "x", "n": 2}'}),
     ],
 )
 def test_other_values_do_not_fit(recorded: Any, given: Any) -> None:
     assert not fits(recorded, given)
+
+
+def test_a_text_with_many_secrets_is_compared_in_no_time() -> None:
+    secrets = [{"id": 1, "token": "[masked]"} for _ in range(500)]
+    began = time.monotonic()
+    assert fits(json.dumps(secrets), json.dumps(secrets).replace("[masked]", "x"))
+    assert not fits(json.dumps(secrets), json.dumps(secrets).replace("[masked]", "x") + "!")
+    assert time.monotonic() - began < 2

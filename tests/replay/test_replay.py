@@ -171,6 +171,24 @@ def test_what_was_masked_may_be_anything(record: Record, serve: Serve) -> None:
     assert text(server.call("slow", {"seconds": 0, "password": "something else"})) == "slept 0"
 
 
+def test_a_secret_is_masked_in_data_and_in_the_text_that_says_the_same(record: Record, serve: Serve) -> None:
+    def holding(password: object) -> dict[str, Any]:
+        data = {"user": "ann", "password": password, "more": json.dumps({"token": "canary-7", "n": [1]})}
+        return {"content": [{"type": "text", "text": json.dumps(data)}], "structuredContent": data}
+
+    client = record(echo=child("echo"))
+    for password in ("canary-1", 4711):
+        assert client.use("dev/echo/raw", {"json": json.dumps(holding(password))}) == holding(password)
+    client.end()
+    server = serve()
+    for password in ("another", 815):
+        result = server.call("raw", {"json": json.dumps(holding(password))})
+        assert "canary" not in json.dumps(result)
+        more = json.dumps({"token": "[masked]", "n": [1]})
+        assert result["structuredContent"] == {"user": "ann", "password": "[masked]", "more": more}
+        assert json.loads(text(result)) == result["structuredContent"]
+
+
 def test_several_servers_are_served_as_one(record: Record, serve: Serve) -> None:
     client = record(one=child("echo", "alone"), two=child("echo"))
     client.use("dev/one/alone", {"n": 1})

@@ -12,10 +12,15 @@ from .quoting import quote
 
 # Deeper values are cut: strict readers refuse what is nested hundreds of levels deep.
 _DEPTH = 64
+# So often may a string be JSON that has strings that are JSON again.
+_NESTED = 3
+_OPENINGS = ("{", "[", '"')
 
 # A string (its inside, its end, the colon that makes it a key), a bracket, or a run of anything else: numbers
 # and literals with their commas. Possessive, so that it is linear in whatever a client sends.
 _TOKEN = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)("?)(\s*+:)?|[{}\[\]]|[^"{}\[\]]++', re.DOTALL)
+
+_LITERAL = re.compile(r"[^\s,:]++")
 
 _valid = msgspec.json.Decoder(msgspec.Raw).decode
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -63,7 +68,7 @@ class Arguments:
 
     def text(self, text: str) -> str:
         """A JSON string."""
-        return quote(self._fit(text, self._mask.text))
+        return quote(self._fit(text, self._masked))
 
     def _fit(self, text: str, mask: Callable[[str], str], size: int | None = None) -> str:
         """Masked, and cut if too long. With `size`, this is only the beginning of a text of so many bytes."""
@@ -108,7 +113,7 @@ class Arguments:
             or beginning.count(b'"') > 1
         ):
             return None
-        return quote(self._fit(str(beginning[1:], "utf-8", "replace"), self._mask.text, len(view)))
+        return quote(self._fit(str(beginning[1:], "utf-8", "replace"), self._masked, len(view)))
 
     def _rewrite(self, text: str, size: int, level: Sensitivity = Sensitivity.NONE) -> str:
         """One JSON value of `size` bytes, of which this text may be only the beginning."""
@@ -132,7 +137,7 @@ class Arguments:
                 elif level:
                     piece = f'"{MASKED}"'
                 else:
-                    piece = quote(self._fit(_unescape(inside), self._mask.text, None if closed else size))
+                    piece = quote(self._fit(_unescape(inside), self._masked, None if closed else size))
             elif first in "{[":
                 if room < 0 or len(closers) == self._depth:
                     break
@@ -155,6 +160,46 @@ class Arguments:
             if is_cut:
                 break
         return "".join(out + _ending(out, closers, size))
+
+    def _masked(self, text: str) -> str:
+        """Without secrets that are known, or are under telling keys where the text is JSON itself."""
+        return self._mask.text(self._looked_into(text, _NESTED))
+
+    def _looked_into(self, text: str, depth: int) -> str:
+        """As it is written but for what has to be masked by its key. It may be torn, or no JSON after all."""
+        if not depth or not text.lstrip().startswith(_OPENINGS) or not self._mask.may_touch(text):
+            return text
+        out: list[str] = []
+        levels = [Sensitivity.NONE]
+        level = Sensitivity.NONE
+        for token in _TOKEN.finditer(text):
+            piece = token[0]
+            first = piece[0]
+            if first == '"':
+                inside, _, is_key = token.groups()
+                if is_key:
+                    level = max(levels[-1], self._mask.sensitivity(_readable(inside)))
+                else:
+                    piece = f'"{MASKED}"' if level else self._string(piece, inside, depth - 1)
+                    level = levels[-1]
+            elif first in "{[":
+                levels.append(level)
+            elif first in "}]":
+                if len(levels) > 1:
+                    levels.pop()
+                level = levels[-1]
+            elif level is Sensitivity.ALL:
+                piece = _LITERAL.sub(_hidden, piece)
+            out.append(piece)
+        return "".join(out)
+
+    def _string(self, written: str, inside: str, depth: int) -> str:
+        """A string of a JSON text that is in a string itself, left as written where nothing is masked."""
+        if "\\" not in inside:
+            return written  # no quotation marks, so no keys
+        text = _readable(inside)
+        looked_into = self._looked_into(text, depth)
+        return written if looked_into == text else quote(looked_into)
 
     def _key(self, key: str) -> str:
         return f"{quote(self._fit(key, self._mask.known))}:"
@@ -198,3 +243,15 @@ def _unescape(inside: str) -> str:
             except ValueError:
                 continue
         raise
+
+
+def _hidden(literal: re.Match[str]) -> str:
+    return "null" if literal[0] == "null" else f'"{MASKED}"'
+
+
+def _readable(inside: str) -> str:
+    """The same of a text that need not be JSON."""
+    try:
+        return _unescape(inside)
+    except ValueError:
+        return inside

@@ -7,6 +7,9 @@ from typing import Any, cast
 
 from ..journal.masking import MASKED
 
+# Inside a text that is JSON, a number was masked as a string.
+_MASKED = re.compile(rf'(?:\\*+")?{re.escape(MASKED)}(?:\\*+")?')
+
 
 def fits(recorded: object, given: object) -> bool:
     """Equal as JSON values are: keys in any order, 1 and 1.0 the same. What was masked may be anything."""
@@ -33,5 +36,7 @@ def _text_fits(recorded: str, given: object) -> bool:
         return isinstance(given, str | int | float)
     if MASKED not in recorded:
         return recorded == given
-    pattern = ".*".join(map(re.escape, recorded.split(MASKED)))
+    first, *rest, last = map(re.escape, _MASKED.split(recorded))
+    # The nearest place for each part is the right one, so none is looked for twice, however many there are.
+    pattern = f"{first}{''.join(f'(?>.*?{part})' for part in rest)}.*{last}"
     return isinstance(given, str) and re.fullmatch(pattern, given, re.DOTALL) is not None
