@@ -56,6 +56,22 @@ def test_a_torn_last_line_is_skipped_by_readers_and_ended_by_the_next_writer(wor
         assert log.skipped == 1  # the other may still become a whole line
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [{"type": "custom", "text": 5}, {"type": "text", "text": None}, {"type": "text"}, {"text": "no type"}, 5],
+)
+def test_the_text_of_an_error_is_logged_whatever_else_is_in_the_result(
+    workbench: Launcher, odd: object
+) -> None:
+    client = workbench(write_config(workbench.folder, configuration(dev=toolbox(echo=child("echo")))))
+    client.initialize()
+    client.open("dev")
+    said = {"content": [odd, {"type": "text", "text": "the reason"}], "isError": True}
+    assert client.use("dev/echo/raw", {"json": json.dumps(said)}) == said
+    (line,) = lines(workbench.folder / "log" / "ToolBox.log")
+    assert (line["stat"], line["err"]) == ("error", "the reason")
+
+
 # Disks that are full, and places that cannot be written
 
 

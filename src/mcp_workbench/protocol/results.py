@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import Literal
+
 import msgspec
 from msgspec import Raw
 
@@ -18,16 +21,17 @@ class Head(msgspec.Struct):
     structured: Raw = msgspec.field(name="structuredContent", default=Raw())
 
 
-class _Block(msgspec.Struct):
-    type: str = ""
-    text: str = ""
+class _Text(msgspec.Struct):
+    type: Literal["text"]
+    text: str
 
 
 class _Content(msgspec.Struct):
-    content: list[_Block] = []
+    content: list[Raw] = []
 
 
 _decode_content = msgspec.json.Decoder(_Content).decode
+_decode_text = msgspec.json.Decoder(_Text).decode
 decode_head = msgspec.json.Decoder(Head).decode
 
 
@@ -68,10 +72,14 @@ class Result:
         if not self.is_error:
             return None
         try:
-            content = _decode_content(self.raw).content
-            return next((block.text for block in content if block.type == "text"), "")
+            blocks = _decode_content(self.raw).content
         except (msgspec.DecodeError, RecursionError):
             return ""
+        # One by one: what is odd about one block says nothing about the others.
+        for block in blocks:
+            with suppress(msgspec.DecodeError, RecursionError):
+                return _decode_text(block).text
+        return ""
 
     @property
     def needs_input(self) -> bool:
