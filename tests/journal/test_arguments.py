@@ -39,10 +39,40 @@ def test_arguments_without_secrets_are_taken_as_they_are():
         (b'{"\\u0070assword":"x"}', {"password": MASKED}),
         (b'{"credentials":{"user":"u"},"key":"P-1"}', {"credentials": {"user": MASKED}, "key": "P-1"}),
         (b'{"author":"a","tokenizer":"b","secretary":"c","passage":"d"}', None),
+        (b'[{"name":"PWD","value":7},{"value":"b"}]', [{"name": "PWD", "value": MASKED}, {"value": "b"}]),
+        (b'{"Key":"auth","n":1,"Value":"x","b":"c"}', {"Key": "auth", "n": 1, "Value": MASKED, "b": "c"}),
+        (b'{"name":"Password policy","value":"strict"}', None),
+        (b'{"a":{"name":"token"},"value":"x"}', None),
     ],
 )  # fmt: skip
 def test_values_under_telling_keys_are_masked_and_others_are_not(raw: bytes, logged: Any):
     assert fit(raw) == (logged if logged is not None else json.loads(raw))
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("dbPass", "db2Pass", "DB_PASS", "pass", "Pass", "userPassword", "passwd", "PWD"),
+        *("userAuth", "basicAuth", "oAuth", "oauth", "proxy_auth", "X-Authentication", "Proxy-Authorization"),
+        *("ssh_key", "sshKey", "SSH-Keys", "apiKey", "refreshToken", "Set-Cookie", "clientSecret"),
+    ],
+)  # fmt: skip
+def test_a_telling_key_is_known_in_every_spelling(key: str):
+    mask = Mask((), ())
+    assert mask.sensitivity(key)
+    assert mask.may_touch(json.dumps({key: 1}))
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("key", "keys", "primaryKey", "foreign_key", "keyboard", "monkey", "sshd_keyboard"),
+        *("author", "authors", "authenticated", "authenticationMethod", "passed", "passenger"),
+        *("bypass", "byPass", "allowByPass", "compass", "Compass", "COMPASS", "trespass"),
+    ],
+)
+def test_an_ordinary_key_tells_nothing(key: str):
+    assert not Mask((), ()).sensitivity(key)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +83,7 @@ def test_values_under_telling_keys_are_masked_and_others_are_not(raw: bytes, log
         ('{"pass": null, "pwd": [true]}', '{"pass": null, "pwd": ["[masked]"]}'),
         (' {"tokens": 500, "auth": {"a": ["x", 1]}}', ' {"tokens": 500, "auth": {"a": ["[masked]", 1]}}'),
         ('{"p\\u0061ssword": "x"}', '{"p\\u0061ssword": "[masked]"}'),
+        ('{"name":"userAuth","value":"x"}', '{"name":"userAuth","value":"[masked]"}'),
         ('{"token":"a"}\n{"token":"b"}\n', '{"token":"[masked]"}\n{"token":"[masked]"}\n'),
         ('{"author": "a", "key": "b", "note": "the token is \\"c\\""}', None),
         ('the "token": "of" a friend', None),

@@ -15,6 +15,10 @@ _DEPTH = 64
 # So often may a string be JSON that has strings that are JSON again.
 _NESTED = 3
 _OPENINGS = ("{", "[", '"')
+# {"name": "Authorization", "value": "…"}, in this order: headers and variables are often told like that.
+_NAMES = frozenset(("name", "Name", "key", "Key"))
+_VALUES = frozenset(("value", "Value"))
+_LONGEST_NAME = 64
 
 # A string (its inside, its end, the colon that makes it a key), a bracket, or a run of anything else: numbers
 # and literals with their commas. Possessive, so that it is linear in whatever a client sends.
@@ -122,7 +126,7 @@ class Arguments:
         room = self._limit if size > self._limit else self._room
         out: list[str] = []
         closers: list[str] = []
-        levels = [level]  # what is masked inside each open bracket; the outermost is the value itself
+        place = _Place(self._mask, level)
         for token in _TOKEN.finditer(text):
             first = token[0][0]
             is_cut = False
@@ -130,30 +134,33 @@ class Arguments:
                 inside, closed, is_key = token.groups()
                 if is_key:
                     key = _unescape(inside)
-                    level = max(levels[-1], self._mask.sensitivity(key))
+                    place.key(key)
                     piece = self._key(key)
                 elif closers and closers[-1] == "}" and out[-1][-1] in "{,":
                     break  # a key that has lost its value
-                elif level:
+                elif place.level:
                     piece = f'"{MASKED}"'
                 else:
-                    piece = quote(self._fit(_unescape(inside), self._masked, None if closed else size))
+                    string = _unescape(inside)
+                    place.string(string)
+                    piece = quote(self._fit(string, self._masked, None if closed else size))
             elif first in "{[":
                 if room < 0 or len(closers) == self._depth:
                     break
                 closers.append("}" if first == "{" else "]")
-                levels.append(level)
+                place.open()
                 piece = first
             elif first in "}]":
                 closers.pop()
-                levels.pop()
-                level = levels[-1]
+                place.close()
                 piece = first
             else:
                 run = "".join(token[0].split())
                 is_torn = not is_whole and token.end() == len(text)  # perhaps only half of the last number
                 is_cut = is_torn or len(run) > room
-                piece = self._literals(run[: run.rfind(",", 0, max(room, 0)) + 1] if is_cut else run, level)
+                if is_cut:
+                    run = run[: run.rfind(",", 0, max(room, 0)) + 1]
+                piece = self._literals(run, place.level)
             if piece:
                 out.append(piece)
                 room -= len(piece)
@@ -170,25 +177,25 @@ class Arguments:
         if not depth or not text.lstrip().startswith(_OPENINGS) or not self._mask.may_touch(text):
             return text
         out: list[str] = []
-        levels = [Sensitivity.NONE]
-        level = Sensitivity.NONE
+        place = _Place(self._mask, Sensitivity.NONE)
         for token in _TOKEN.finditer(text):
             piece = token[0]
             first = piece[0]
             if first == '"':
                 inside, _, is_key = token.groups()
                 if is_key:
-                    level = max(levels[-1], self._mask.sensitivity(_readable(inside)))
+                    place.key(_readable(inside))
+                elif place.level:
+                    piece = f'"{MASKED}"'
+                    place.string("")
                 else:
-                    piece = f'"{MASKED}"' if level else self._string(piece, inside, depth - 1)
-                    level = levels[-1]
+                    place.string(inside)
+                    piece = self._string(piece, inside, depth - 1)
             elif first in "{[":
-                levels.append(level)
+                place.open()
             elif first in "}]":
-                if len(levels) > 1:
-                    levels.pop()
-                level = levels[-1]
-            elif level is Sensitivity.ALL:
+                place.close()
+            elif place.level is Sensitivity.ALL:
                 piece = _LITERAL.sub(_hidden, piece)
             out.append(piece)
         return "".join(out)
@@ -215,6 +222,47 @@ class Arguments:
             else literal
             for literal in run.split(",")
         )
+
+
+class _Place:
+    """Where in a JSON text a reader is, as far as that tells what has to be masked there."""
+
+    __slots__ = ("_is_name", "_levels", "_mask", "_named", "level")
+
+    def __init__(self, mask: Mask, level: Sensitivity) -> None:
+        self._mask = mask
+        self.level = level
+        """For the value that comes next."""
+        self._levels = [level]
+        """Inside each open bracket; the outermost is the text itself."""
+        self._is_name = False
+        self._named = Sensitivity.NONE
+
+    def key(self, key: str) -> None:
+        self.level = max(self._levels[-1], self._mask.sensitivity(key))
+        self._is_name = key in _NAMES
+        if key in _VALUES:
+            self.level = max(self.level, self._named)
+
+    def string(self, text: str) -> None:
+        """A string that is shown. One that is a name tells of the value beside it as a key does."""
+        if self._is_name:
+            self._is_name = False
+            # A title of several words ("Password policy") is no name.
+            if len(text) <= _LONGEST_NAME and " " not in text:
+                self._named = self._mask.sensitivity(text)
+        self.level = self._levels[-1]
+
+    def open(self) -> None:
+        self._levels.append(self.level)
+        self._named = Sensitivity.NONE
+        self._is_name = False
+
+    def close(self) -> None:
+        if len(self._levels) > 1:
+            self._levels.pop()
+        self.level = self._levels[-1]
+        self._named = Sensitivity.NONE
 
 
 def _ending(out: list[str], closers: list[str], size: int) -> list[str]:

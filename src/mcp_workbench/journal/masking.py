@@ -10,10 +10,15 @@ from .quoting import escape
 MASKED = "[masked]"
 
 # Compiled when the first suspicious key comes: that is rare, and starting is not.
-_PASSWORD = r"pass[_\-. ]?(?:word|wd|phrase|code|key)|pwd|(?:^|[_\-. ])pass$"
+# In `dbPass` and `userAuth` it is the capital that tells: `compass` ends likewise.
+_PASSWORD = (
+    r"pass[_\-. ]?(?:word|wd|phrase|code|key)|pwd"
+    r"|(?:^|[_\-. ])pass$|(?-i:(?<=[a-z0-9])(?<![Bb]y)Pass)$"
+)
 _SECRET = (
-    r"secret(?!ar)|token(?!i[sz])|authori[sz]ation|(?:^|basic|[_\-. ])auth$|cookie|credential|bearer"
-    r"|(?:api|access|private|secret|signing|encryption|master|account)[_\-. ]?key"
+    r"secret(?!ar)|token(?!i[sz])|authori[sz]ation|authentication$|cookie|credential|bearer"
+    r"|(?:^|basic|[_\-. ])o?auth$|(?-i:(?<=[a-z0-9])Auth)$"
+    r"|(?:api|access|private|secret|signing|encryption|master|account|ssh)[_\-. ]?key"
     r"|(?:^|[_\-. ])jwt|connection[_\-. ]?string"
 )
 # A secret of several lines (a private key) is often quoted line by line; shorter lines are not telling.
