@@ -228,6 +228,14 @@ def test_an_error_with_half_an_emoji_keeps_its_code(client: Client) -> None:
     assert signature.startswith("dev/echo/line(")  # how to call it, as after any -32602
 
 
+def test_an_error_result_with_half_an_emoji_is_logged_with_its_text(workbench: Launcher) -> None:
+    client = workbench(configuration(dev=toolbox(echo=child("echo"))))
+    client.open("dev")
+    client.use("dev/echo/raw", {"json": '{"content":[{"type":"text","text":"no \\ud83d"}],"isError":true}'})
+    (line,) = (workbench.folder / "home0/log/ToolBox.log").read_text().splitlines()
+    assert json.loads(line)["err"] == "no \ufffd"
+
+
 def test_progress_with_half_an_emoji_is_heard(client: Client) -> None:
     said = b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":ID,"progress":%b}}'
     lines = said % b'1,"message":"\\ud83d"' + b'\n{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}'

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from ..errors import Unanswered
 from ..wire.lines import Piece
-from ..wire.messages import members, with_member
+from ..wire.messages import members, patiently, with_member
 
 
 class Head(msgspec.Struct):
@@ -72,7 +72,7 @@ class Result:
         if not self.is_error:
             return None
         try:
-            blocks = _decode_content(self.raw).content
+            blocks = patiently(_decode_content, self.raw).content
         except (msgspec.DecodeError, RecursionError):
             return ""
         # One by one: what is odd about one block says nothing about the others.
