@@ -25,3 +25,18 @@ def test_a_file_that_cannot_be_used_is_not_trusted(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert not json.loads(done.stdout)["trusted"]
     assert command("trust", "--list", cwd=tmp_path).stdout == "No file is trusted.\n"
+
+
+def test_a_link_to_a_trusted_file_does_not_run_what_lies_beside_the_link(tmp_path: Path) -> None:
+    trusted, other, ran = tmp_path / "trusted", tmp_path / "other", tmp_path / "ran"
+    for folder in (trusted, other):
+        (folder / "tools").mkdir(parents=True, mode=0o755)
+    entry = {"path": "./tools"}
+    file = configured(trusted, entry, "workbench-config.json")
+    env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    assert command("trust", cwd=trusted, **env).returncode == 0
+    (other / "workbench-config.json").symlink_to(file)
+    (other / "tools" / "evil.py").write_text(f"open({str(ran)!r}, 'w')\n")
+    done = command("tools", cwd=other, **env)
+    assert f"{other}/workbench-config.json is not trusted" in done.stderr
+    assert not ran.exists()

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,24 @@ def test_what_was_trusted_is_what_is_used(places: Path) -> None:
     environ = environment(places)
     Trust(environ).add(str(here), here.read_bytes())
     assert find(None, environ, str(here.parent)).content == EMPTY.encode()
+
+
+def test_the_users_own_file_needs_no_trust_in_its_own_folder_either(places: Path) -> None:
+    own = places / "config/mcp-workbench/workbench-config.json"
+    (places / "linked").symlink_to("config")
+    environ = environment(places, XDG_CONFIG_HOME=str(places / "linked"))
+    for config in (configuration(None, each, str(own.parent)) for each in (environment(places), environ)):
+        assert os.path.realpath(config.path or "") == str(own)
+        assert config.untrusted is None
+
+
+def test_a_link_to_the_users_own_file_is_another_configuration(places: Path) -> None:
+    here = places / "cwd/workbench-config.json"
+    own = places / "config/mcp-workbench/workbench-config.json"
+    here.unlink()
+    here.symlink_to(own)
+    config = configuration(None, environment(places), str(here.parent))
+    assert (config.path, config.untrusted) == (str(own), str(here))
 
 
 def test_without_any_file_there_is_the_embedded_default(tmp_path: Path) -> None:

@@ -16,12 +16,38 @@ def test_trust_holds_for_path_and_content(tmp_path: Path) -> None:
     assert not book.holds("/a/b.json", b"content")
 
 
-def test_a_link_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
-    (tmp_path / "real.json").write_text("{}")
-    (tmp_path / "link.json").symlink_to("real.json")
+def test_a_link_to_a_trusted_file_is_another_configuration(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    real, link = tmp_path / "a" / "real.json", tmp_path / "b" / "link.json"
+    real.write_text("{}")
+    link.symlink_to(real)
     book = Trust({"HOME": str(tmp_path)})
-    book.add(str(tmp_path / "link.json"), b"{}")
-    assert book.holds(str(tmp_path / "real.json"), b"{}")
+    book.add(str(real), b"{}")
+    assert not book.holds(str(link), b"{}")
+    book.add(str(link), b"{}")
+    assert book.remove(str(real))
+    assert book.holds(str(link), b"{}")
+    assert not book.holds(str(real), b"{}")
+
+
+def test_a_file_is_the_same_through_a_link_to_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    book = Trust({"HOME": str(tmp_path)})
+    book.add(str(tmp_path / "link" / "c.json"), b"{}")
+    assert list(book.files()) == [str(tmp_path / "real" / "c.json")]
+    assert book.holds(str(tmp_path / "real" / "c.json"), b"{}")
+
+
+def test_a_folder_whose_name_is_no_utf8_can_be_trusted(tmp_path: Path) -> None:
+    file = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9/c.json")
+    book = Trust({"HOME": str(tmp_path)})
+    book.add(file, b"{}")
+    assert book.holds(file, b"{}")
+    assert not book.holds(f"{tmp_path}/caf%E9/c.json", b"{}")
+    assert list(book.files()) == [f"file://{tmp_path}/caf%E9/c.json"]
+    assert book.remove(file)
 
 
 def test_the_file_is_closed_to_others_even_where_the_folder_was_open(tmp_path: Path) -> None:

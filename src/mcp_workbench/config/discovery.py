@@ -9,7 +9,7 @@ from ..errors import ConfigNotFound
 from .folders import at_home, state_folder, user_config
 from .loading import load
 from .structs import Config, FolderConfig, LogConfig, ToolboxConfig
-from .trust import Trust
+from .trust import Trust, place
 
 LOCAL_NAME = "workbench-config.json"
 
@@ -38,14 +38,14 @@ def find(config_option: str | None, environ: Mapping[str, str], cwd: str) -> Fou
             if not os.path.exists(path):
                 raise ConfigNotFound(path, by)
             return Found(path)
-    here = os.path.join(cwd, LOCAL_NAME)
+    here, own = os.path.join(cwd, LOCAL_NAME), user_config(environ)
     untrusted = None
-    if os.path.isfile(here):
+    # In the folder of the user's own file, that one is not found by chance.
+    if os.path.isfile(here) and place(here) != place(own):
         content = _content(here)
         if content is not None and Trust(environ).holds(here, content):
             return Found(here, content=content)
         untrusted = here
-    own = user_config(environ)
     return Found(own if os.path.exists(own) else None, untrusted)
 
 

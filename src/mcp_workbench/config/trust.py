@@ -1,4 +1,8 @@
-"""Which configuration files the user trusts, by path and content: one that changes is not trusted then."""
+"""Which configuration files the user trusts, by path and content: one that changes is not trusted then.
+
+A path is the real folder and the name in it. What a configuration says of folders and programs counts from
+the folder that it stands in, so a link to a trusted file is another one, and needs trust of its own.
+"""
 
 import os
 from collections.abc import Mapping
@@ -15,7 +19,7 @@ class Trust:
         self.file = os.path.join(state_folder(environ), "trust.json")
 
     def holds(self, path: str, content: bytes) -> bool:
-        return self.files().get(os.path.realpath(path)) == _digest(content)
+        return self.files().get(place(path)) == _digest(content)
 
     def files(self) -> dict[str, str]:
         """Digests of the trusted contents by path."""
@@ -26,12 +30,12 @@ class Trust:
             return {}
 
     def add(self, path: str, content: bytes) -> None:
-        self._write({**self.files(), os.path.realpath(path): _digest(content)})
+        self._write({**self.files(), place(path): _digest(content)})
 
     def remove(self, path: str) -> bool:
         """Whether it was trusted."""
         files = self.files()
-        known = files.pop(os.path.realpath(path), None) is not None
+        known = files.pop(place(path), None) is not None
         if known:
             self._write(files)
         return known
@@ -43,6 +47,19 @@ class Trust:
         with open(descriptor, "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(files)))
         os.replace(fresh, self.file)
+
+
+def place(path: str) -> str:
+    """What stands for a file: its name in its real folder, whatever the name leads to."""
+    folder, name = os.path.split(os.path.abspath(path))
+    real = os.path.join(os.path.realpath(folder), name)
+    try:
+        real.encode()
+    except UnicodeEncodeError:  # no UTF-8, and so nothing for JSON
+        from urllib.parse import quote
+
+        return f"file://{quote(os.fsencode(real))}"
+    return real
 
 
 def _digest(content: bytes) -> str:
