@@ -9,6 +9,8 @@ import textwrap
 import time
 from pathlib import Path
 
+import pytest
+
 from mcp_workbench.journal.file import LogFile
 from mcp_workbench.journal.log import Log
 from mcp_workbench.journal.query import Query
@@ -39,6 +41,64 @@ def test_a_log_that_others_could_read_is_closed_to_them(tmp_path: Path):
     path.touch(0o644)
     write(journal(path))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def device(path: Path) -> None:
+    """One of our own that swallows everything, as /dev/null does: the machine's is not to be played with."""
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        path.chmod(0o666)
+        path.write_bytes(b"x")
+    except PermissionError:
+        pytest.skip("devices cannot be made here")
+
+
+def test_a_device_is_written_and_left_as_it_is(tmp_path: Path):
+    path = tmp_path / "null"
+    device(path)
+    log = journal(path, max_size=1000)
+    for _ in range(50):
+        write(log)
+    assert log.dropped == 0
+    assert stat.S_ISCHR(path.stat().st_mode)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666
+    assert os.listdir(tmp_path) == ["null"]
+
+
+def test_a_device_is_not_moved_however_fast_it_is_written(tmp_path: Path):
+    path = tmp_path / "null"
+    device(path)
+    file = LogFile(str(path), max_size=100, keep=2)
+    for _ in range(1000):
+        file.append(b"a line of no great length\n")
+    assert os.listdir(tmp_path) == ["null"]
+
+
+def test_a_pipe_gets_the_lines_and_nobody_waits_for_its_reader(tmp_path: Path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    path.chmod(0o622)
+    log = journal(path, max_size=1000)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    first = write(log)
+    assert json.loads(os.read(reader, 65536))["id"] == first
+    assert stat.S_IMODE(path.stat().st_mode) == 0o622
+    while not log.dropped:
+        write(log)
+    os.close(reader)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_a_log_that_was_a_pipe_and_is_a_file_now_is_rotated(tmp_path: Path):
+    path = tmp_path / "ToolBox.log"
+    os.mkfifo(path)
+    file = LogFile(str(path), max_size=100, keep=2)
+    file.append(b"1\n")
+    path.unlink()
+    time.sleep(0.01)
+    for _ in range(10):
+        file.append(b"a line of no great length\n")
+    assert (tmp_path / "ToolBox.log.1").is_file()
 
 
 def test_a_full_log_is_moved_aside_and_only_so_many_are_kept(tmp_path: Path):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import itertools
 import os
+import stat
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from time import monotonic
 
 # How long the name is trusted to mean the file that we have open. A look at it costs as much as the write
@@ -20,6 +22,7 @@ class LogFile:
     Several processes may share a file. Whoever finds it full moves it to `.1` (`.1` to `.2`, up to `keep`)
     under a lock file; the others notice by the inode, and what they have written until then is in `.1`.
     Nobody waits for the lock: a file that somebody else is about to move can still be written.
+    What is no file (a device, a pipe) is written, and otherwise left as it is.
     """
 
     def __init__(
@@ -94,9 +97,14 @@ class LogFile:
     def _open(self) -> None:
         self.close()
         os.makedirs(os.path.dirname(self.path) or ".", mode=0o700, exist_ok=True)
-        self._descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # A pipe that nobody empties is no reason to wait; files know nothing of that flag.
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
+        self._descriptor = os.open(self.path, flags, 0o600)
         found = os.fstat(self._descriptor)
-        if found.st_mode & 0o077:
+        ours = stat.S_ISREG(found.st_mode) and not self._is_a_systems_link()
+        # Devices (/dev/null) and pipes belong to everyone: neither closed to others nor moved.
+        self._rotate_again = 0.0 if ours else inf
+        if ours and found.st_mode & 0o077:
             with suppress(PermissionError):  # somebody else's file is theirs to protect
                 os.fchmod(self._descriptor, 0o600)
         self._identity = (found.st_dev, found.st_ino)
@@ -104,6 +112,10 @@ class LogFile:
         self._room = self._max_size - size
         # A process that was killed may have left half a line.
         self._torn = size > 0 and os.pread(self._descriptor, 1, size - 1) != b"\n"
+
+    def _is_a_systems_link(self) -> bool:
+        """Like /dev/stderr, which leads to a file where standard error does."""
+        return self.path.startswith("/dev/") and os.path.islink(self.path)
 
     def _rotate(self) -> None:
         try:
