@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections.abc import Callable, Mapping
 
 import msgspec
 
 from .config import Trust, load
 from .config.folders import user_config
-from .errors import ConfigError, ConfigUnreadable
+from .errors import ConfigError, ConfigUnreadable, said_of_a_mistake
 from .runfile import RunFile
 from .workbench import Workbench
 
@@ -47,6 +48,7 @@ class Life:
         self._needs_trust = not asked_for and self._path not in (None, own)
         # Nothing yet, so that the first look reads the file again: it may have changed since it was loaded.
         self._state: object = None
+        self._watched = self._path is not None and not _is_read_once(self._path)
         self._run = RunFile(environ)
         self._transport = transport
         self.problem: str | None = None
@@ -83,36 +85,36 @@ class Life:
         """Take over the file as it is now, or keep what there is and say why."""
         if self._path is None:
             return
+        if not self._watched:
+            self._warn(f"{self._path} is no regular file: it was read at the start, and is not read again")
+            return
         self._state = self._look()
         try:
-            content = self._read(self._path)
-            if self._needs_trust and not Trust(self._environ).holds(self._path, content):
-                self._refuse(f"{self._path} has changed and waits for: mcp-workbench trust {self._path}")
-                return
-            untrusted = self._workbench.config.untrusted
-            config = msgspec.structs.replace(load(self._path, self._environ, content), untrusted=untrusted)
+            self._take_over(self._path)
         except ConfigError as error:
             self._refuse(f"the changed configuration is not used. {error}")
+        except Exception as mistake:  # of ours, and no reason to miss the next change
+            self._refuse(f"the changed configuration is not used. {said_of_a_mistake(mistake)}")
+
+    def _take_over(self, path: str) -> None:
+        content = _content(path)
+        if self._needs_trust and not Trust(self._environ).holds(path, content):
+            self._refuse(f"{path} has changed and waits for: mcp-workbench trust {path}")
             return
+        untrusted = self._workbench.config.untrusted
+        config = msgspec.structs.replace(load(path, self._environ, content), untrusted=untrusted)
         self.problem = None
         if config != self._workbench.config:
             self._workbench.reload(config)
-            self._warn(f"configuration reloaded: {self._path}")
+            self._warn(f"configuration reloaded: {path}")
 
     def _refuse(self, problem: str) -> None:
         if problem != self.problem:
             self._warn(problem)
         self.problem = problem
 
-    def _read(self, path: str) -> bytes:
-        try:
-            with open(path, "rb") as file:
-                return file.read()
-        except OSError as error:
-            raise ConfigUnreadable(path, (error.strerror or str(error)).lower()) from None
-
     def _look(self) -> object:
-        if self._path is None:
+        if self._path is None or not self._watched:
             return None
         files = [self._path]
         if self._needs_trust:
@@ -126,3 +128,22 @@ def _stamp(path: str) -> object:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _is_read_once(path: str) -> bool:
+    """A pipe, as of `--config <(…)`: what was read is gone, and to open it again is to wait for ever."""
+    try:
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False  # it may come back
+
+
+def _content(path: str) -> bytes:
+    """Never waits, whatever has taken the place of the file."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ConfigUnreadable(path, "it is no regular file")
+            return file.read()
+    except OSError as error:
+        raise ConfigUnreadable(path, (error.strerror or str(error)).lower()) from None

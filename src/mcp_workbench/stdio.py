@@ -277,7 +277,7 @@ def _refusal(problem: ValueError) -> RpcError:
 
 def warn(message: str) -> None:
     with contextlib.suppress(OSError):
-        os.write(2, f"mcp-workbench: {message}\n".encode())
+        os.write(2, f"mcp-workbench: {message}\n".encode(errors="backslashreplace"))
 
 
 def claim_streams() -> tuple[int, int]:

@@ -37,6 +37,19 @@ def test_a_server_never_seen_is_not_a_server_without_tools(environ: dict[str, st
     assert names(catalogue) == []
 
 
+def test_a_path_that_is_no_utf8_is_a_place_like_any_other(environ: dict[str, str]) -> None:
+    path = os.fsdecode(b"/caf\xe9/workbench-config.json")
+    entry = digest({"path": os.fsdecode(b"/caf\xe9/tools")})
+    assert entry != digest({"path": "/caf\\xe9/tools"})
+    place, other = Place(path, "dev", "fs", entry), Place("/cafe/workbench-config.json", "dev", "fs", entry)
+    catalogue = Catalogue(environ)
+    catalogue.put(place, TOOLS)
+    assert (names(catalogue, place), names(catalogue, other)) == (["read", "write"], None)
+    catalogue.keep(path, [])
+    assert names(catalogue, place) is None
+    assert catalogue.failure is None
+
+
 def test_a_changed_entry_is_another_server(environ: dict[str, str]) -> None:
     catalogue = Catalogue(environ)
     catalogue.put(PLACE, TOOLS)

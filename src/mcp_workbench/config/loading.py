@@ -89,7 +89,7 @@ class _Loading:
         self.problems += [each for each in disagreements(self.data) if each.place not in settled]
         try:
             file = msgspec.convert(self.data, ConfigFile)
-        except msgspec.ValidationError:
+        except (msgspec.ValidationError, UnicodeEncodeError):  # the latter for half a character
             from .diagnosis import diagnose
 
             self.problems += [each for each in diagnose(self.data) if each.place not in settled]
@@ -113,7 +113,7 @@ class _Loading:
                     entry.pop(str(missing[4]), None)
         try:
             return msgspec.convert(self.data, ConfigFile)
-        except msgspec.ValidationError as error:
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:
             self.problems.append(Problem((), str(error), "Correct it"))
             return None
 

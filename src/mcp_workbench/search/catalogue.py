@@ -61,7 +61,13 @@ def digest(value: Any) -> str:
     """Of anything that is JSON, the order of its keys aside."""
     import hashlib
 
-    return hashlib.sha256(msgspec.json.encode(value, order="sorted")).hexdigest()
+    try:
+        text = msgspec.json.encode(value, order="sorted")
+    except UnicodeEncodeError:  # a path that is no UTF-8
+        import json
+
+        text = json.dumps(value, sort_keys=True).encode()
+    return hashlib.sha256(text).hexdigest()
 
 
 class Catalogue:
@@ -74,6 +80,7 @@ class Catalogue:
 
     def put(self, place: Place, definitions: Sequence[Mapping[str, Any]]) -> None:
         """What the server offers now, in its order; replaces what was known of it."""
+        place = _storable(place)
         rows = [(digest(each), msgspec.json.encode(each)) for each in definitions]
 
         def write(database: sqlite3.Connection) -> None:
@@ -95,6 +102,7 @@ class Catalogue:
 
     def get(self, place: Place) -> list[Seen] | None:
         """None for a server that was never seen with this entry."""
+        place = _storable(place)
 
         def read(database: sqlite3.Connection) -> list[Seen] | None:
             known = _server(database, place)
@@ -106,7 +114,8 @@ class Catalogue:
 
     def keep(self, config: str, places: Iterable[Place]) -> None:
         """Forgets the servers that this configuration has no more, and vectors that nothing needs."""
-        wanted = {(place.toolbox, place.server) for place in places}
+        wanted = {(place.toolbox, place.server) for place in map(_storable, places)}
+        config = _sound(config)
 
         def write(database: sqlite3.Connection) -> None:
             found = database.execute(
@@ -185,6 +194,15 @@ class Catalogue:
         for ending in ("", "-wal", "-shm"):
             if os.path.exists(self.path + ending):
                 os.unlink(self.path + ending)
+
+
+def _storable(place: Place) -> Place:
+    return Place(*map(_sound, place))
+
+
+def _sound(text: str) -> str:
+    """A path may hold bytes that are no UTF-8, which SQLite refuses."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _server(database: sqlite3.Connection, place: Place) -> int | None:
