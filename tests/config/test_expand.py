@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from mcp_workbench.config.expand import Expansion
@@ -21,6 +23,8 @@ ENVIRON = {"NAME": "value", "EMPTY": "", "QUOTE": '"}, {', "NESTED": "${NAME}"}
         ("$NAME $ {NAME}", "$NAME $ {NAME}"),
         ("${QUOTE}", '"}, {'),
         ("${NESTED}", "${NAME}"),
+        ("${NAME} $${NAME", "value ${NAME"),
+        ("$$${{", "$${{"),
     ],
 )
 def test_a_reference_becomes_its_value(written: str, meant: str) -> None:
@@ -78,3 +82,16 @@ def test_what_is_no_variable_is_refused_with_the_way_to_write_it(written: str) -
 
 def test_only_values_that_were_used_are_remembered() -> None:
     assert Expansion({"a": "${NAME}"}, ENVIRON).used == {"NAME": "value"}
+
+
+def test_what_is_never_closed_is_one_problem() -> None:
+    [problem] = Expansion({"log": {"path": "${NAME} ${NAME $${ ${"}}, ENVIRON).problems
+    assert problem.place == ("log", "path")
+    assert problem.wrong.startswith('"${" is no variable')
+
+
+def test_many_openings_take_no_longer_than_their_length() -> None:
+    for text in ("${" * 500_000, "$${" * 500_000, "${" * 500_000 + "}", "${NAME}" + "${" * 500_000):
+        began = time.monotonic()
+        Expansion({"log": {"path": text}}, ENVIRON)
+        assert time.monotonic() - began < 5

@@ -41,3 +41,20 @@ def test_what_json_lets_through_is_found() -> None:
     found = flaws(parse(rb'{"a": 1, "b": {"c": 1, "c": 2, "c": 3}, "a": 2, "d": ["\ud800"], "e": 1e999}'))
     assert {problem.place for problem in found} == {("a",), ("b", "c"), ("d", 0), ("e",)}
     assert len(found) == 4
+
+
+def test_a_comment_may_be_written_twice_and_say_anything() -> None:
+    text = b"""{"_c": 1, "_c": {"a": 1, "a": 2}, "$d": "\\ud800", "_\\ud800": 1e999,
+        "toolboxes": {"t": {"_c": 1, "_c": 2}}}"""
+    assert flaws(parse(text)) == []
+
+
+def test_names_that_look_like_comments_are_names() -> None:
+    [problem] = flaws(parse(b'{"toolboxes": {"_t": {}, "_t": {}}}'))
+    assert problem.place == ("toolboxes", "_t")
+
+
+def test_a_whole_number_may_have_a_fraction_of_nothing() -> None:
+    data = parse(b"[5.0, 1e3, -2.0, 5.5, 1e300]")
+    assert data == [5, 1000, -2, 5.5, 1e300]
+    assert [type(each) for each in data] == [int, int, int, float, float]

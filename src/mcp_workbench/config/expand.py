@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from .place import Place, names_are_free, quoted
+from .place import Place, is_comment, quoted
 from .problems import Problem
 
-_REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}|\$\{")
+_REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}")
+_NO_VARIABLE = "is no variable: ${NAME} and ${NAME:-default} are"
 _VARIABLE = re.compile(r"(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(:-.*)?", re.DOTALL)
 
 # Known to an editor only; read as environment variables they would be missing, which explains nothing.
@@ -43,10 +44,9 @@ class Expansion:
         return value
 
     def _object(self, place: Place, value: dict[str, object]) -> dict[str, Any]:
-        free = names_are_free(place)
         expanded: dict[str, Any] = {}
         for written, child in value.items():
-            if not free and written.startswith(("_", "$")):
+            if is_comment(place, written):
                 continue
             key = self._text((*place, written), written) if "${" in written else written
             if key in expanded:
@@ -62,27 +62,35 @@ class Expansion:
 
         def substitute(found: re.Match[str]) -> str:
             inner: str | None = found[1]
-            if found[0] == "$${":
+            if inner is None:
                 return "${"
-            variable = None if inner is None else _VARIABLE.fullmatch(inner)
+            variable = _VARIABLE.fullmatch(inner)
             if variable and variable[1] in self._environ and "${" not in (variable[2] or ""):
                 self.used[variable[1]] = self._environ[variable[1]]
                 return self._environ[variable[1]]
-            if inner is not None and re.fullmatch(_EDITOR, inner):
+            if re.fullmatch(_EDITOR, inner):
                 self._refuse(place, found[0], "is known to an editor only", _INSTEAD.get(inner))
             elif variable is None or "${" in (variable[2] or ""):
-                self._refuse(place, found[0], "is no variable: ${NAME} and ${NAME:-default} are", None)
+                self._refuse(place, found[0], _NO_VARIABLE, None)
             elif variable[2] is not None:
                 return variable[2][2:]
             else:
                 absent.append(variable[1])
             return found[0]
 
-        expanded = _REFERENCE.sub(substitute, text)
+        # Behind the last brace nothing is closed, and to look for one from each "${" there takes for ever.
+        end = text.rfind("}") + 1
+        expanded = _REFERENCE.sub(substitute, text[:end]) + self._unclosed(place, text[end:])
         if not absent:
             return expanded
         self.missing.setdefault(place, []).extend(absent)
         return text
+
+    def _unclosed(self, place: Place, text: str) -> str:
+        """What no "}" follows: there every "${" that is not escaped is a mistake."""
+        if any("${" in part for part in text.split("$${")):
+            self._refuse(place, "${", _NO_VARIABLE, None)
+        return text.replace("$${", "${")
 
     def _refuse(self, place: Place, reference: str, reason: str, instead: str | None) -> None:
         fix = "Write the value, ${NAME} of the environment, or $${ for a plain ${"

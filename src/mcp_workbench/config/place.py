@@ -51,6 +51,11 @@ def names_are_free(place: Place) -> bool:
             return False
 
 
+def is_comment(place: Place, key: str) -> bool:
+    """Whether a key of the object there is a comment, and no setting."""
+    return key.startswith(("_", "$")) and not names_are_free(place)
+
+
 def as_object(value: object) -> dict[str, Any]:
     """An object's keys and values; nothing where it is none."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

@@ -5,6 +5,7 @@ import math
 import re
 from typing import Any, NoReturn, cast
 
+from .place import is_comment
 from .problems import Problem
 
 _FIRST_AID = {
@@ -22,6 +23,9 @@ _FIRST_AID = {
 
 # What Python reads and JSON does not know, and what has too many digits for it; strings are passed over.
 _NO_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|(-?Infinity|NaN|[0-9]{1000,})')
+
+# Whole numbers up to here are what was written.
+_EXACT = 2**53
 
 # No configuration needs ten levels; what comes after this module is recursive.
 _DEEPEST = 50
@@ -54,7 +58,7 @@ def parse(content: bytes) -> Any:
     if not text.strip():
         raise Unparsable("config", "The file is empty", 'Write at least {"toolboxes": {}}')
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant, parse_float=_number)
     except json.JSONDecodeError as error:
         found = text[error.pos : error.pos + 1]
         aid = _FIRST_AID.get(found, "Correct the JSON there")
@@ -71,6 +75,8 @@ def parse(content: bytes) -> Any:
 def flaws(data: object) -> list[Problem]:
     """What JSON lets through and nobody means: keys written twice, half characters, endless numbers.
 
+    What is in a comment is nobody's business.
+
     Raises `Unparsable` where the nesting has no end.
     """
     found: list[Problem] = []
@@ -80,10 +86,14 @@ def flaws(data: object) -> list[Problem]:
         if len(place) > _DEEPEST:
             raise _too_deep()
         if isinstance(value, _Repeated):
-            for key in value.repeated:
-                found.append(Problem((*place, key), "This key is written more than once", "Keep one of them"))
+            found += [
+                Problem((*place, key), "This key is written more than once", "Keep one of them")
+                for key in value.repeated
+                if not is_comment(place, key)
+            ]
         if isinstance(value, dict):
-            children = cast("dict[str, object]", value)
+            every = cast("dict[str, object]", value)
+            children = {key: child for key, child in every.items() if not is_comment(place, key)}
             found += [
                 Problem(place, "A key holds half a character (a lone surrogate)", "Write the whole character")
                 for key in children
@@ -116,6 +126,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     marked = _Repeated(data)
     marked.repeated = tuple(dict.fromkeys(key for key, _ in pairs if key in seen or seen.add(key)))
     return marked
+
+
+def _number(text: str) -> float:
+    """To JSON, and to editors, 5.0 is a whole number."""
+    number = float(text)
+    return int(number) if abs(number) < _EXACT and number.is_integer() else number
 
 
 def _no_constant(name: str) -> NoReturn:
