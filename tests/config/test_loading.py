@@ -15,16 +15,6 @@ from mcp_workbench.errors import ConfigError, ConfigInvalid, ConfigUnreadable
 Load = Callable[..., Config]
 
 
-@pytest.fixture
-def loaded(tmp_path: Path) -> Load:
-    def load_data(data: object, **environ: str) -> Config:
-        file = tmp_path / "workbench-config.json"
-        file.write_text(data if isinstance(data, str) else json.dumps(data))
-        return load(str(file), environ)
-
-    return load_data
-
-
 def with_server(entry: object, **root: object) -> dict[str, Any]:
     return {"toolboxes": {"dev": {"description": "d", "mcpServers": {"s": entry}}}, **root}
 

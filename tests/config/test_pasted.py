@@ -146,3 +146,22 @@ def test_a_variable_in_the_way_of_gemini_is_warned_about(tmp_path: Path) -> None
     assert "${GITHUB_TOKEN}" in warning
     _, [warning] = pasted(tmp_path, {"command": "x", "env": {"T": "$ecret9876"}})
     assert warning.endswith("env.T: $NAME is passed as written; for the variable write ${NAME}")
+
+
+@pytest.mark.parametrize("name", ["Content-Length", "transfer-encoding"])
+def test_headers_that_say_how_long_a_message_is_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigInvalid) as caught:
+        pasted(tmp_path, {"url": "https://example.com/mcp", "headers": {name: "5", "X-Mine": "1"}})
+    [problem] = caught.value.problems
+    assert problem.place == f"config.toolboxes.t.mcpServers.s.headers.{name}"
+    assert problem.fix == "Remove it"
+
+
+def test_headers_of_a_connection_are_left_out_with_a_warning(tmp_path: Path) -> None:
+    headers = {"Connection": "keep-alive", "te": "trailers", "Host": "example.com", "Content-Type": "x"}
+    server, warnings = pasted(tmp_path, {"url": "https://example.com/mcp", "headers": headers})
+    assert isinstance(server, RemoteConfig)
+    assert server.headers == {"Host": "example.com", "Content-Type": "x"}
+    assert [each.partition(":")[0] for each in warnings] == [
+        f"config.toolboxes.t.mcpServers.s.headers.{name}" for name in ("Connection", "te")
+    ]

@@ -4,8 +4,9 @@ Slow, and used only when something is wrong; `agreement` has what no schema can 
 """
 
 import json
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import jsonschema_rs
 
@@ -31,6 +32,8 @@ _SETTINGS = {
     *("detail", "listen", "maxBody", "maxSize", "transport", "type"),
 }
 
+_DIGITS = re.compile(r"\+?[0-9]{1,20}")
+
 _INTO_A_TOOLBOX = 'Put it into a toolbox: {"toolboxes": {"NAME": {"description": "…", "mcpServers": {…}}}}'
 _ELSEWHERE = {"mcpServers": _INTO_A_TOOLBOX, "servers": _INTO_A_TOOLBOX}
 
@@ -42,7 +45,7 @@ def diagnose(data: object) -> Iterator[Problem]:
     clean = json.loads(json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"))
     errors = list(jsonschema_rs.Draft202012Validator(schema).iter_errors(clean))
     meant: set[tuple[Place, str | None]] = set()
-    for place, node, kind in [_facts(schema, error) for error in errors]:
+    for place, node, kind in [_facts(schema, clean, error) for error in errors]:
         if kind.name == "additionalProperties":
             for key in kind.unexpected:
                 known = as_object(node.get("properties"))
@@ -50,7 +53,7 @@ def diagnose(data: object) -> Iterator[Problem]:
                 meant.add((place, likely))
                 yield Problem((*place, key), "Unknown key", _instead(key, place, likely, known))
     for error in errors:
-        place, node, kind = _facts(schema, error)
+        place, node, kind = _facts(schema, clean, error)
         shown = _shown(place, error.instance)
         match kind.name:
             case "additionalProperties":
@@ -74,12 +77,39 @@ def diagnose(data: object) -> Iterator[Problem]:
                 yield Problem(place, f"{shown} is not possible here", f"It {rule}")
 
 
-def _facts(schema: dict[str, Any], error: jsonschema_rs.ValidationError) -> tuple[Place, dict[str, Any], Any]:
+def _facts(
+    schema: dict[str, Any], data: object, error: jsonschema_rs.ValidationError
+) -> tuple[Place, dict[str, Any], Any]:
     """Where the error is, the part of the schema that it is about, and its kind."""
     node: Any = schema
     for step in error.schema_path[:-1]:
         node = node[step]
-    return tuple(error.instance_path), as_object(node), error.kind
+    return _place(data, error), as_object(node), error.kind
+
+
+def _place(data: object, error: jsonschema_rs.ValidationError) -> Place:
+    """The validator loses steps through names that are empty, and takes names of digits for numbers."""
+    place: list[str | int] = []
+    for step in error.instance_path:
+        if isinstance(data, list):
+            place.append(step)
+            data = cast("list[object]", data)[int(step)]
+            continue
+        while (key := _key(as_object(data), step)) is None and "" in as_object(data):
+            place.append("")
+            data = as_object(data)[""]
+        place.append(str(step) if key is None else key)
+        data = as_object(data).get(str(place[-1]))
+    while data != error.instance and "" in as_object(data):
+        place.append("")
+        data = as_object(data)[""]
+    return tuple(place)
+
+
+def _key(data: dict[str, Any], step: str | int) -> str | None:
+    if isinstance(step, str):
+        return step if step in data else None
+    return next((key for key in data if _DIGITS.fullmatch(key) and int(key) == step), None)
 
 
 def _instead(key: str, place: Place, meant: str | None, known: dict[str, Any]) -> str:

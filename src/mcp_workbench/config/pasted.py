@@ -35,6 +35,10 @@ REFUSED = {
     "tcp": 'WebSockets are not supported: use "command" or "url"',
 }
 
+# Headers that each message and each connection has from whoever sends it.
+_OF_A_MESSAGE = {"content-length", "transfer-encoding"}
+_OF_A_CONNECTION = {"connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade"}
+
 FOREIGN_KEYS = sorted({*RENAMED, *_INCLUDING, *_EXCLUDING, *IGNORED})
 
 _BARE_VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
@@ -66,6 +70,7 @@ class Adaptation:
             elif key in entry:
                 entry[ours] = entry.pop(key)
         self._filter(place, entry)
+        self._sift_headers((*place, "headers"), as_object(entry.get("headers")))
         self._look_for_bare_variables(place, entry)
 
     def _filter(self, place: Place, entry: dict[str, Any]) -> None:
@@ -83,6 +88,16 @@ class Adaptation:
         if not including and any(key in lists for key in _INCLUDING):
             entry["toolFilters"] = []  # nothing to offer is nothing, whatever is excluded besides
         return None
+
+    def _sift_headers(self, place: Place, headers: dict[str, Any]) -> None:
+        """Of a connection, nothing is lost without them; a message with a wrong length is never read."""
+        for name in list(headers):
+            if name.lower() in _OF_A_MESSAGE:
+                self._refuse(place, name, "This header is made for each message", "Remove it")
+            elif name.lower() in _OF_A_CONNECTION:
+                del headers[name]
+                ignored = "ignored, since connections are the workbench's own"
+                self.warnings.append(f"{written((*place, name))}: {ignored}")
 
     def _look_for_bare_variables(self, place: Place, entry: dict[str, Any]) -> None:
         """Gemini reads `$NAME` as a variable; here only `${NAME}` is one."""

@@ -34,7 +34,7 @@ Size = (
 )
 Count = Annotated[int, Meta(ge=1, le=1_000_000, extra_json_schema={"errorMessage": "must be 1 to 1000000"})]
 Amount = Annotated[
-    int, Meta(ge=0, le=1_000_000_000, extra_json_schema={"errorMessage": "must not be negative"})
+    int, Meta(ge=0, le=1_000_000_000, extra_json_schema={"errorMessage": "must be 0 to 1000000000"})
 ]
 
 _A_DURATION = {"errorMessage": 'must be seconds (90) or a duration like "10m", "1h30m", "500ms", more than 0'}
@@ -55,8 +55,16 @@ HeaderName = Annotated[
     str, _shape(r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+" + _END, "must be a header's name: letters, digits and '-'")
 ]
 HeaderValue = Annotated[str, _shape(r"^[^\r\n\x00]*" + _END, "must be a single line")]
+# 1 to 65535
+_PORT = r"0*([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+# Somebody, a host, and a port, which an editor may still see as a variable.
+_AUTHORITY = rf"([^\s/?#]*@)?(\[[^\s/?#\]]+\]|[^\s/?#@:\[\]]+)(:({_PORT})?|:\$\{{\S*)?"
 Address = Annotated[
-    str, _shape(r"^[hH][tT][tT][pP][sS]?://[^\s/?#]\S*" + _END, "must be an http:// or https:// address")
+    str,
+    _shape(
+        rf"^[hH][tT][tT][pP][sS]?://{_AUTHORITY}([/?#]\S*)?{_END}",
+        "must be an http:// or https:// address, its port 1 to 65535",
+    ),
 ]
 # What a request can say; editors see variables where we see their values.
 _VARIABLE = r".*\$\{.*"
@@ -224,7 +232,8 @@ class HttpEntry(Written, frozen=True):
     """Serving over HTTP."""
 
     listen: Annotated[
-        Annotated[str, _shape(r"^(\S*:)?[0-9]{1,5}" + _END, 'must be "host:port"')], _key("Host and port.")
+        Annotated[str, _shape(rf"^(\S*:)?(0+|{_PORT}){_END}", 'must be "host:port", the port at most 65535')],
+        _key("Host and port."),
     ] = "127.0.0.1:8484"
     tokens: Annotated[dict[ServerName, TokenEntry], _key("Tokens by the name that the log shows.")] = {}
     oauth: Annotated[OAuthEntry | UnsetType, _key("Accept tokens of an identity provider.")] = UNSET
