@@ -6,6 +6,9 @@ from collections.abc import Mapping
 
 _OURS = "mcp-workbench"
 
+# Where there is no home: nothing can be found or made beneath it, and whoever tries is told by its name.
+_NOWHERE = "/dev/null/HOME-is-not-set"
+
 
 def config_folder(environ: Mapping[str, str]) -> str:
     return _platform(environ, "XDG_CONFIG_HOME", ".config")
@@ -44,4 +47,15 @@ def _platform(environ: Mapping[str, str], variable: str, beneath_home: str) -> s
 
 
 def _home(environ: Mapping[str, str]) -> str:
-    return environ.get("HOME") or os.path.expanduser("~")
+    """Never a relative path: what lies in the folder where we happen to be is not the user's own."""
+    home = environ.get("HOME", "") or _known_home()
+    return home if os.path.isabs(home) else _NOWHERE
+
+
+def _known_home() -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return ""
