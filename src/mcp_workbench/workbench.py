@@ -74,7 +74,7 @@ class Workbench:
         """Go on with another configuration.
 
         Servers whose entries are the same keep their processes; changed and removed ones finish their calls
-        and are closed; new ones are connected when they are used.
+        and are closed; new ones are connected when they are used. Another log is a change to tool files.
         """
         before, self.config = self.config, config
         servers = set(self._servers())
@@ -312,7 +312,7 @@ class Workbench:
             had = toolbox.servers
             toolbox.config = entry
             toolbox.servers = {
-                key: had[key] if key in had and had[key].config == server else self._new_server(server)
+                key: had[key] if key in had and self._fits(had[key], server) else self._new_server(server)
                 for key, server in entry.servers.items()
             }
             for key, server in toolbox.servers.items():
@@ -320,6 +320,12 @@ class Workbench:
                     server.hearing.inherit(had[key].hearing)
             toolboxes[name] = toolbox
         self.toolboxes = toolboxes
+
+    def _fits(self, server: Server, config: ServerConfig) -> bool:
+        """Whether it is what it would be if it were made now."""
+        if isinstance(server, FolderServer) and server.log_path != self.config.log.path:
+            return False
+        return server.config == config
 
     def _new_server(self, config: ServerConfig) -> Server:
         server = self._server(config)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import mcp_workbench
 from tests.support.client import Client, invocation, text
 from tests.support.launch import Launcher, child, configuration, environment, toolbox, write_config
 
@@ -157,6 +158,23 @@ def test_calls_after_a_change_of_the_log_are_in_the_new_one(
     for log in (tmp_path / "log" / "ToolBox.log", tmp_path / "other.log"):
         (line,) = log.read_text().splitlines()
         assert json.loads(line)["stat"] == "success"
+
+
+def test_the_bundled_tools_look_into_the_new_log(
+    tmp_path: Path, config_file: Config, workbench: Launcher
+) -> None:
+    bundled = Path(mcp_workbench.__file__).parent / "bundled"
+    config = configuration(dev=toolbox(s={"path": str(bundled)}))
+    file = config_file(config)
+    client = workbench(file)
+    client.initialize()
+    client.open("dev")
+    client.use("dev/s/hello_world", {"name": "before"})
+    rewrite(client, file, {**config, "log": {"path": "other.log"}})
+    client.use("dev/s/hello_world", {"name": "after"})
+    found = text(client.use("dev/s/log_tool", {"toolName": "hello_world"}))
+    assert "after" in found
+    assert "before" not in found
 
 
 # Calls meanwhile

@@ -103,11 +103,12 @@ class FolderServer(SpawnedServer):
         switchboard: Switchboard,
         log_path: str,
     ) -> None:
+        """`log_path` is told to its tools, when they start."""
         super().__init__(config, on_change, processes)
         self.marks = True
         self._era = "legacy"  # our own worker: no need to ask
         self._switchboard = switchboard
-        self._log_path = log_path
+        self.log_path = log_path
         self._checked: dict[str, Checked] = {}
         self._warned: set[str] = set()
         self._under_way: dict[bytes, Call] = {}
@@ -118,7 +119,7 @@ class FolderServer(SpawnedServer):
         if not os.path.isdir(config.path):
             raise Unanswered(f"its folder of tool files does not exist: {config.path}")
         python = config.python or sys.executable
-        env = child_environment(os.environ, False, {"MCP_WORKBENCH_LOG": self._log_path})
+        env = child_environment(os.environ, False, {"MCP_WORKBENCH_LOG": self.log_path})
         return Program(
             _interpreter(python, env.get("PATH", os.defpath)), [python, WORKER, config.path], env, None
         )
