@@ -130,6 +130,34 @@ def test_nothing_working_is_status_1(place: Place) -> None:
     assert place.run("init", "--yes").returncode == 1
 
 
+def test_odd_entries_of_any_client_are_refused_alone(place: Place) -> None:
+    for folder in (".cursor", ".codex"):
+        (place.home / folder).mkdir()
+    servers = {
+        "good": {"command": "fetch"},
+        "null": {"command": "x", "disabledTools": None},
+        "five": {"command": "x", "disabledTools": 5},
+        "half \ud800": {"command": "x"},
+    }
+    (place.home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    (place.home / ".codex" / "config.toml").write_text('[mcp_servers.odd]\ncommand = "x"\nenv_vars = [1]\n')
+    seen = place.run("init", "--dry-run")
+    assert (seen.returncode, seen.stderr) == (0, "")
+    assert "it has text that cannot be written as UTF-8" in seen.stdout
+    outcome = json.loads(place.run("init", "--yes", "--no-proof", "--json").stdout)
+    assert outcome["toolboxes"] == {"tools": ["good"]}
+    refused = [each["name"] for each in outcome["found"] if each["refused"]]
+    assert refused == ["null", "five", "half \ud800", "odd"]
+
+
+def test_a_server_of_which_no_tool_is_offered_stays_one(place: Place) -> None:
+    (place.project / ".gemini").mkdir()
+    servers = {"quiet": {"command": "x", "includeTools": []}}
+    (place.project / ".gemini" / "settings.json").write_text(json.dumps({"mcpServers": servers}))
+    assert place.run("init", "--yes", "--no-proof").returncode == 0
+    assert written(place)["toolboxes"]["tools"]["mcpServers"]["quiet"]["toolFilters"] == []
+
+
 def test_at_a_terminal_questions_are_asked(furnished: Place) -> None:
     seen = at_terminal(
         furnished.project, "init", "--no-proof", typed="n\ny\n", HOME=str(furnished.home), XDG_CONFIG_HOME=""

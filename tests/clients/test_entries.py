@@ -89,6 +89,38 @@ def test_codex_names_variables_where_others_have_values() -> None:
     }
 
 
+def test_an_empty_list_of_tools_to_offer_is_none_and_one_to_hide_is_nothing() -> None:
+    none = {"command": "x", "toolFilters": []}
+    assert read("codex", {"command": "x", "enabled_tools": [], "disabled_tools": ["b"]}) == none
+    assert read("gemini", {"command": "x", "includeTools": []}) == none
+    assert read("cursor", {"command": "x", "tools": [], "includeTools": ["a"]})["toolFilters"] == ["a"]
+    assert read("gemini", {"command": "x", "excludeTools": []}) == {"command": "x"}
+
+
+def test_codexs_approvals_of_single_tools_are_no_filter() -> None:
+    entry = {"command": "x", "tools": {"search": {"approval_mode": "approve"}}}
+    assert read("codex", entry) == {"command": "x"}
+
+
+@pytest.mark.parametrize(
+    ("client", "key", "value"),
+    [
+        ("cursor", "disabledTools", None),
+        ("cursor", "disabledTools", 5),
+        ("gemini", "includeTools", [5]),
+        ("cursor", "tools", {"a": True}),
+        ("codex", "enabled_tools", "a"),
+        ("codex", "env_vars", [1]),
+        ("codex", "env_vars", "A"),
+        ("codex", "http_headers", ["A"]),
+        ("codex", "env_http_headers", 1),
+    ],
+)
+def test_a_value_of_a_kind_that_nobody_expects_is_refused(client: str, key: str, value: object) -> None:
+    with pytest.raises(Refused, match=r"is no (list of names|table)"):
+        read(client, {"command": "x", key: value})
+
+
 def test_geminis_bare_variables_and_its_two_kinds_of_address_are_read() -> None:
     assert read("gemini", {"command": "x", "env": {"A": "$B"}}) == {"command": "x", "env": {"A": "${B}"}}
     assert read("gemini", {"url": "https://x"}) == {"url": "https://x", "transport": "sse"}

@@ -19,7 +19,10 @@ from ..config import (
 )
 from ..config.schema import editor_schema
 from ..errors import ConfigError, ConfigInvalid, ConfigProblem
+from .table import print_json
 from .terminal import counted, error, good, plain, warning
+
+_NO_ADDRESS = "url that is no address"
 
 
 def check(
@@ -31,11 +34,11 @@ def check(
 ) -> None:
     """Check a configuration. Every problem has its place and its fix; status 1 if there is any."""
     if schema:
-        _print_json(editor_schema())
+        print_json(editor_schema())
         return
     report = Report.of(path)
     if as_json:
-        _print_json(report.as_json())
+        print_json(report.as_json())
     else:
         typer.echo("\n".join(report.lines()))
     raise typer.Exit(1 if report.problems else 0)
@@ -72,7 +75,9 @@ class Report(msgspec.Struct):
         ]
         if found.untrusted:
             warnings.append(f"{path} is not trusted, so a start does not use it: mcp-workbench trust")
-        return cls(config.path, config, [_missing(server) for server in missing], warnings)
+        problems = [_missing(server) for server in missing]
+        problems += [_nowhere(each) for each in servers if not each.problem and _source(each) == _NO_ADDRESS]
+        return cls(config.path, config, problems, warnings)
 
     def lines(self) -> list[str]:
         name = plain(self.path or "the embedded default")
@@ -112,8 +117,15 @@ class Report(msgspec.Struct):
 
 
 def _missing(server: ServerConfig) -> ConfigProblem:
-    place = f"server '{server.name}' in toolbox '{server.toolbox}'"
-    return ConfigProblem(place, str(server.problem), "Set it, or give a default: ${NAME:-…}")
+    return ConfigProblem(_place(server), str(server.problem), "Set it, or give a default: ${NAME:-…}")
+
+
+def _nowhere(server: ServerConfig) -> ConfigProblem:
+    return ConfigProblem(_place(server), "Its url cannot be read as an address", "Correct it")
+
+
+def _place(server: ServerConfig) -> str:
+    return f"server '{server.name}' in toolbox '{server.toolbox}'"
 
 
 def _source(server: ServerConfig) -> str:
@@ -124,13 +136,12 @@ def _source(server: ServerConfig) -> str:
         case RemoteConfig():
             from urllib.parse import urlsplit
 
-            address = urlsplit(server.url)
+            try:
+                address = urlsplit(server.url)
+            except ValueError:
+                return _NO_ADDRESS
             return f"url {address.scheme}://{address.netloc.rpartition('@')[2]}{address.path}"
         case FolderConfig():
             return f"path {server.path}"
         case _:
             return "unknown"
-
-
-def _print_json(value: object) -> None:
-    typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())

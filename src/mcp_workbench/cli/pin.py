@@ -17,6 +17,7 @@ from ..pins.definition import written
 from ..pins.difference import in_short
 from ..pins.file import PinFile
 from ..workbench import Workbench
+from .table import print_json
 from .terminal import counted, error, good, plain, warning
 
 
@@ -54,7 +55,7 @@ def pin(
         _fail(str(problem))
     done = not outcome.failures and not (outcome.differs if check else outcome.waits and not accept)
     if as_json:
-        typer.echo(msgspec.json.encode(outcome.as_json(file.path, done)).decode())
+        print_json(outcome.as_json(file.path, done), indent=0)
     else:
         typer.echo(outcome.verdict(file.path, check=check, accept=accept))
     raise typer.Exit(0 if done else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -22,8 +23,15 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         typer.echo(_line(row, widths))
 
 
-def print_json(value: object) -> None:
-    typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+def print_json(value: object, indent: int = 2) -> None:
+    """Without `indent`, on one line."""
+    try:
+        encoded = msgspec.json.encode(value)
+        text = (msgspec.json.format(encoded, indent=indent) if indent else encoded).decode()
+    except UnicodeEncodeError:
+        # Bytes that are no UTF-8, of a path or a variable, go out as escapes that Python reads back.
+        text = json.dumps(msgspec.to_builtins(value), indent=indent or None)
+    typer.echo(text)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -3,12 +3,12 @@
 import os
 from typing import Annotated
 
-import msgspec
 import typer
 
 from ..config import LOCAL_NAME, Trust, load
 from ..config.loading import read
 from ..errors import ConfigError
+from .table import print_json
 from .terminal import error, good, plain
 
 
@@ -44,4 +44,7 @@ def trust(
 
 
 def _tell(facts: dict[str, object], lines: list[str], as_json: bool) -> None:
-    typer.echo(msgspec.json.encode(facts).decode() if as_json else "\n".join(lines))
+    if as_json:
+        print_json(facts, indent=0)
+    else:
+        typer.echo("\n".join(lines))

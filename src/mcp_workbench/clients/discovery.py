@@ -94,7 +94,11 @@ class Discovery:
         """One entry that the configuration would not accept must not spoil the others. Raises Refused."""
         alone = {"toolboxes": {"t": {"description": "t", "mcpServers": {name: entry}}}}
         try:
-            load(os.path.join(self._base, "one.json"), self._environ, msgspec.json.encode(alone))
+            content = msgspec.json.encode(alone)
+        except UnicodeEncodeError:
+            raise Refused("it has text that cannot be written as UTF-8") from None
+        try:
+            load(os.path.join(self._base, "one.json"), self._environ, content)
         except ConfigInvalid as invalid:
             raise Refused(invalid.problems[0].wrong) from None
 

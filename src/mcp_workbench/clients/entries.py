@@ -17,6 +17,8 @@ _OURS = (
     *("command", "args", "env", "envFile", "cwd", "inheritEnv"),
     *("url", "transport", "headers", "auth", "toolFilters", "disabled", "limits"),
 )
+_INCLUDING = ("includeTools", "tools")
+_EXCLUDING = ("excludeTools", "disabledTools")
 
 
 class Refused(Exception):
@@ -90,11 +92,32 @@ def _common(words: dict[str, Any]) -> dict[str, Any]:
         words["transport"] = "sse"
     else:
         words.pop("transport", None)
-    shown = [name for key in ("includeTools", "tools") for name in words.get(key, ())]
-    hidden = [f"!{name}" for key in ("excludeTools", "disabledTools") for name in words.get(key, ())]
-    if shown or hidden:
-        words["toolFilters"] = [*shown, *hidden]
-    return {key: words[key] for key in _OURS if key in words and words[key] not in ({}, [])}
+    if (filters := _filters(words)) is not None:
+        words["toolFilters"] = filters
+    # Empty groups say nothing, but for the filters: an empty list of tools to offer is none.
+    return {
+        key: words[key]
+        for key in _OURS
+        if key in words and (key == "toolFilters" or words[key] not in ({}, []))
+    }
+
+
+def _filters(words: dict[str, Any]) -> list[str] | None:
+    """Lists of tools to offer and to hide, as one; None where there is no such list. Raises Refused."""
+    shown = [_names(words, key) for key in _INCLUDING if key in words]
+    hidden = [_names(words, key) for key in _EXCLUDING if key in words]
+    excluding = [f"!{name}" for names in hidden for name in names]
+    if not shown:
+        return excluding or None
+    including = [name for names in shown for name in names]
+    return [*including, *excluding] if including else []
+
+
+def _names(words: dict[str, Any], key: str) -> list[str]:
+    names = words[key]
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in cast("list[Any]", names)):
+        raise Refused(f"its key '{key}' is no list of names")
+    return cast("list[str]", names)
 
 
 def _from_zed(words: dict[str, Any]) -> dict[str, Any]:
@@ -109,16 +132,18 @@ def _from_zed(words: dict[str, Any]) -> dict[str, Any]:
 
 
 def _from_codex(words: dict[str, Any]) -> dict[str, Any]:
-    headers: dict[str, str] = dict(words.pop("http_headers", {}))
-    for name, variable in dict(words.pop("env_http_headers", {})).items():
+    headers = {**_table(words, "http_headers")}
+    for name, variable in _table(words, "env_http_headers").items():
         headers[name] = f"${{{variable}}}"
     if token := words.pop("bearer_token_env_var", None):
         headers["Authorization"] = f"Bearer ${{{token}}}"
     if headers:
         words["headers"] = headers
-    names = [each if isinstance(each, str) else each.get("name") for each in words.pop("env_vars", [])]
-    if names:
-        words["inheritEnv"] = names
+    if "env_vars" in words:
+        words["env_vars"] = _variable_names(words["env_vars"])
+        words["inheritEnv"] = _names(words, "env_vars")
+    if isinstance(words.get("tools"), dict):
+        del words["tools"]  # approvals of single tools, and no list of those to offer
     limits = {
         ours: words.pop(theirs)
         for theirs, ours in (("startup_timeout_sec", "connectTimeout"), ("tool_timeout_sec", "timeout"))
@@ -130,6 +155,21 @@ def _from_codex(words: dict[str, Any]) -> dict[str, Any]:
         if theirs in words:
             words[ours] = words.pop(theirs)
     return words
+
+
+def _table(words: dict[str, Any], key: str) -> dict[str, Any]:
+    table = words.pop(key, {})
+    if not isinstance(table, dict):
+        raise Refused(f"its key '{key}' is no table")
+    return cast("dict[str, Any]", table)
+
+
+def _variable_names(variables: object) -> object:
+    """Names of variables, each of which may be in a table."""
+    if not isinstance(variables, list):
+        return variables
+    listed = cast("list[Any]", variables)
+    return [cast("dict[str, Any]", each).get("name") if isinstance(each, dict) else each for each in listed]
 
 
 def _from_gemini(words: dict[str, Any]) -> dict[str, Any]:
