@@ -11,6 +11,11 @@ Scope: TypeAlias = frozenset[str] | None
 """The toolboxes that a caller may know of; None for all of them."""
 
 
+def joined(toolbox: str, server: str) -> str:
+    """The form of a server in commands: `toolbox/server`."""
+    return f"{toolbox}/{server.replace('%', '%25').replace('/', '%2F')}"
+
+
 class ToolRef(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where a tool is: never a joined string on the wire."""
 
@@ -20,8 +25,7 @@ class ToolRef(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __str__(self) -> str:
         """The joined form of commands and signatures: `toolbox/server/tool`."""
-        server = self.server.replace("%", "%25").replace("/", "%2F")
-        return f"{self.toolbox}/{server}/{self.name}"
+        return f"{joined(self.toolbox, self.server)}/{self.name}"
 
 
 class TaskRef(msgspec.Struct, frozen=True):

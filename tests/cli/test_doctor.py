@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from tests.support.launch import child, configuration, toolbox, write_config
 
-from .commands import Place
+from .commands import COMMAND, PATIENCE, Place
 
 
 @pytest.fixture
@@ -122,3 +123,26 @@ def test_a_toolbox_with_a_typing_error_is_guessed(place: Place) -> None:
     done = place.run("doctor", "dve")
     assert done.returncode == 1
     assert "Did you mean 'dev'?" in done.stderr
+    assert place.run("doctor", "dve", "--no-servers").returncode == 1
+
+
+def test_a_workbench_that_waits_for_trust_is_mended_by_trust(place: Place) -> None:
+    path = write_config(place.project, configuration(dev=toolbox()))
+    assert place.run("trust").returncode == 0
+    with subprocess.Popen(
+        COMMAND, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=place.project, env=place.environ
+    ) as workbench:
+        assert workbench.stderr is not None
+        run = place.home / ".local" / "state" / "mcp-workbench" / "run" / f"{workbench.pid}.json"
+        deadline = time.monotonic() + PATIENCE
+        while not run.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        write_config(place.project, configuration(dev=toolbox(), more=toolbox()))
+        assert b"waits for: mcp-workbench trust" in workbench.stderr.readline()
+        while "waits for" not in run.read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        finding = found(place, status=1)[f"running: pid {workbench.pid}, stdio"]
+        assert finding["fix"] == f"mcp-workbench trust {path}"
+        workbench.communicate()

@@ -34,6 +34,30 @@ def test_a_new_toolbox_and_its_new_servers_work_at_once(place: Place) -> None:
     assert place.run("doctor", "dev").returncode == 0
 
 
+def test_the_name_of_a_server_is_encoded_where_it_is_typed_and_where_it_is_shown(place: Place) -> None:
+    place.run("new", "toolbox", "dev", "--description", "For work")
+    echo = [sys.executable, "-S", str(SERVERS / "echo.py")]
+    assert place.run("new", "server", "dev/a%2Fb%25", "--", *echo).returncode == 0
+    assert list(written(place)["dev"]["mcpServers"]) == ["a/b%"]
+    assert place.run("call", "dev/a%2Fb%25/echo", "text=x").returncode == 0
+    assert "server: dev/a%2Fb%25  " in place.run("doctor", "dev").stdout
+    assert "  dev/a%2Fb%25/echo  " in place.run("logs").stdout
+
+
+def test_variables_that_cannot_be_kept_are_refused(place: Place) -> None:
+    place.run("new", "toolbox", "dev", "--description", "x")
+    for arguments, said in (
+        (["--url", "https://x", "--env", "TOKEN=abc"], "-- COMMAND"),
+        (["--path", "tools", "--env", "TOKEN=abc"], "-- COMMAND"),
+        (["--env", "FOO", "--", "npx"], "say NAME=VALUE"),
+        (["--env", "=x", "--", "npx"], "say NAME=VALUE"),
+    ):
+        done = place.run("new", "server", "dev/s", *arguments)
+        assert done.returncode == 2
+        assert said in done.stderr
+    assert written(place)["dev"]["mcpServers"] == {}
+
+
 def test_a_secret_of_a_new_server_is_not_written(place: Place) -> None:
     place.run("new", "toolbox", "dev", "--description", "x")
     done = place.run("new", "server", "dev/s", "--env", "API_KEY=geheim1", "--", "npx", "-y", "s")

@@ -53,6 +53,18 @@ def test_schemas_and_json_are_whole_definitions(place: Place) -> None:
     assert listed["servers"][0]["failure"] is None
 
 
+def test_a_tool_file_that_was_skipped_is_named_with_the_reason(place: Place, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "bad.py").write_text("import nothere\n")
+    config = write_config(tmp_path, configuration(dev=toolbox(mine={"path": str(tools)})), "mine.json")
+    for command, status in (("tools", 0), ("call dev/mine/bad", 1), ("index", 0), ("toolboxes --tokens", 0)):
+        done = place.run(*command.split(), "--config", str(config))
+        assert done.returncode == status
+        assert "warning: Tool files of server 'mine' (toolbox 'dev'): bad.py" in done.stderr
+        assert "nothere" in done.stderr
+
+
 def test_a_server_that_fails_leaves_the_others_and_status_1_and_says_how_to_install_what_is_missing(
     place: Place,
 ) -> None:

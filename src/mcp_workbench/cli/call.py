@@ -20,7 +20,7 @@ from ..signatures import signature
 from .arguments import Arguments, BadArgument, MissingArguments
 from .not_found import NotFound
 from .result_page import ResultPage
-from .session import Session, Settled, chosen, complete_toolbox, fail
+from .session import Session, Settled, chosen, complete_toolbox, fail, tell_notes
 from .table import print_json
 from .terminal import plain, warning
 
@@ -103,6 +103,7 @@ class _Calling:
         async with Session(self._config) as session:
             outcomes = await session.open([ref.toolbox])
             [outcome] = [each for each in outcomes if each.server == ref.server]
+            tell_notes(outcome)
             if outcome.failure is not None:
                 raise _NotConnected(outcome)
             tool = session.workbench.tool(ref)

@@ -20,6 +20,7 @@ from ..clients.standing import Standing
 from ..config import ChildConfig, Config, ServerConfig, configuration
 from ..config.folders import state_folder
 from ..errors import ConfigError, WorkbenchError
+from ..names import joined
 from .programs import USUAL, Program
 from .session import Session, Settled, complete_toolbox, named
 from .table import print_json
@@ -81,20 +82,24 @@ def _examine(toolbox: str | None, servers: bool, option: str | None, tell: Calla
         for finding in findings:
             tell(finding)
 
-    tell_all(_versions())
     config: Config | None = None
+    unusable: list[Finding] = []
+    names: list[str] = []
     try:
         config = configuration(option, os.environ, os.getcwd())
+        names = named(config, toolbox)
     except ConfigError as problem:
         name = problem.path
-        tell(Finding("configuration", name, "problem", str(problem), f"mcp-workbench check {name}"))
+        unusable = [Finding("configuration", name, "problem", str(problem), f"mcp-workbench check {name}")]
+    tell_all(_versions())
+    tell_all(unusable)
     tell_all(_programs(config))
     if config is not None:
         tell_all(_configuration(config))
         tell(_log(config))
         tell(_port(config))
         if servers:
-            asyncio.run(_servers(config, named(config, toolbox), lambda settled: tell(_server(settled))))
+            asyncio.run(_servers(config, names, lambda settled: tell(_server(settled))))
     tell_all(_clients())
     tell_all(_running())
 
@@ -114,7 +119,7 @@ def _programs(config: Config | None) -> Iterator[Finding]:
     needed: dict[str, list[str]] = {}
     for server in _configured(config):
         if isinstance(server, ChildConfig) and server.problem is None and not os.path.dirname(server.command):
-            needed.setdefault(server.command, []).append(f"{server.toolbox}/{server.name}")
+            needed.setdefault(server.command, []).append(joined(server.toolbox, server.name))
     for name in dict.fromkeys((*USUAL, *needed)):
         program = Program.find(name)
         if program.path is not None:
@@ -187,7 +192,7 @@ async def _servers(config: Config, toolboxes: list[str], tell: Callable[[Settled
 
 
 def _server(settled: Settled) -> Finding:
-    name = f"{settled.toolbox}/{settled.server}"
+    name = joined(settled.toolbox, settled.server)
     time = f"{settled.seconds:.2f} s"
     if settled.failure is not None:
         fix = settled.fix or f"Correct its entry: toolboxes.{settled.toolbox}.mcpServers.{settled.server}"
@@ -248,7 +253,8 @@ def _running() -> Iterator[Finding]:
         subject = f"pid {told.pid}, {told.transport}"
         counts = f"{counted(told.calls, 'call')}, {counted(told.errors, 'error')}"
         if told.reload_error is not None:
-            fix = f"mcp-workbench check {told.config}"
+            trust = f"mcp-workbench trust {told.config}"
+            fix = trust if trust in told.reload_error else f"mcp-workbench check {told.config}"
             yield Finding("running", subject, "problem", told.reload_error, fix)
         elif told.log_dropped:
             lost = f"{counted(told.log_dropped, 'line')} of the log could not be written"

@@ -22,7 +22,7 @@ from .difference import print_difference
 from .new import write_tool
 from .own_config import OwnConfig
 from .proof import Proof, prove
-from .session import Settled, fail
+from .session import Settled, fail, tell_notes
 from .table import print_json, print_table
 from .terminal import counted, good, plain, warning
 
@@ -150,6 +150,7 @@ class _FirstRun:
             typer.echo(outcome.line())
         elif sys.stderr.isatty():
             typer.echo(outcome.line(), err=True)
+        tell_notes(outcome)
 
     def _tell_found(self) -> None:
         for problem in self._discovery.problems:

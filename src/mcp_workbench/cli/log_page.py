@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ..journal.call import Call
 from ..journal.log import Found, ToolStats
+from ..names import ToolRef
 from .terminal import plain
 
 _LAST = "arguments or error"
@@ -82,8 +83,7 @@ class LogPage:
             if self._as_json:
                 print(line.decode())
             else:
-                where = "/".join((call.toolbox, call.server, call.tool))
-                text = Text(f"{call.ts}  {plain(where)}  {plain(call.caller)}  ")
+                text = Text(f"{call.ts}  {plain(_where(call))}  {plain(call.caller)}  ")
                 text.append(_status(call)).append(f"  {lasting(call.cost)}  {_gist(call)}  {plain(call.id)}")
                 self._console.print(text)
         sys.stdout.flush()
@@ -108,7 +108,7 @@ class LogPage:
             if isinstance(call, str):
                 text.append(f"(not in the log: {plain(call)})", "dim")
             else:
-                text.append(plain(f"{call.toolbox}/{call.server}/{call.tool}"), "bold")
+                text.append(plain(_where(call)), "bold")
                 text.append(f"  {lasting(call.cost)}  ").append(_status(call)).append(
                     f"  {plain(call.id)}", "dim"
                 )
@@ -130,7 +130,7 @@ class LogPage:
         most = max((each.calls for each in stats), default=1)
         for each in stats:
             row: list[str | Text] = [
-                Text(plain(f"{each.toolbox}/{each.server}/{each.tool}")),
+                Text(plain(_where(each))),
                 str(each.calls),
                 str(each.errors),
                 *(lasting(duration) for duration in (each.p50, each.p95, each.max)),
@@ -172,6 +172,10 @@ def lasting(milliseconds: float) -> str:
         return f"{milliseconds:.0f} ms"
     seconds = milliseconds / 1000
     return f"{seconds:.1f} s" if seconds < 120 else f"{seconds // 60:.0f} min {seconds % 60:02.0f} s"
+
+
+def _where(of: Call | ToolStats) -> str:
+    return str(ToolRef(of.toolbox, of.server, of.tool))
 
 
 def _bar(stats: ToolStats, most: int) -> Text:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 import typer
 
@@ -55,7 +56,9 @@ def toolbox(
 def server(
     place: Annotated[
         str,
-        typer.Argument(metavar="TOOLBOX/NAME", help="Where it goes.", autocompletion=complete_toolbox),
+        typer.Argument(
+            metavar="TOOLBOX/NAME", help="Where it goes; / in NAME as %2F.", autocompletion=complete_toolbox
+        ),
     ],
     command: Annotated[
         list[str] | None, typer.Argument(metavar="[-- COMMAND [ARGS]...]", help="What starts it.")
@@ -69,10 +72,11 @@ def server(
     as_json: AsJson = False,
 ) -> None:
     """Add a server to a toolbox. A command, a url or a folder of tool files; status 1 if it cannot be."""
-    toolbox, _, name = place.partition("/")
+    toolbox, _, written = place.partition("/")
+    name = unquote(written)
     if not (toolbox and name) or sum((bool(command), url is not None, path is not None)) != 1:
         fail("say TOOLBOX/NAME and one of: -- COMMAND ARGS…, --url URL, --path FOLDER", status=2)
-    variables = {variable: value for variable, _, value in (each.partition("=") for each in env or ())}
+    variables = _variables(env or [], command)
     try:
         own = _own(config)
         toolboxes: dict[str, Any] = own.data["toolboxes"]
@@ -93,6 +97,19 @@ def server(
     for variable in secrets.variables:
         typer.echo(f"The secret was not copied. Where your client is started, set: export {variable}=…")
     typer.echo(f"To see whether it works: mcp-workbench doctor {plain(toolbox)}")
+
+
+def _variables(written: list[str], command: list[str] | None) -> dict[str, str]:
+    """Ends the command where they make no sense: a variable that is dropped would be missed much later."""
+    if written and not command:
+        fail("--env is for a process that is started here: it goes with -- COMMAND ARGS…", status=2)
+    variables: dict[str, str] = {}
+    for each in written:
+        variable, equals, value = each.partition("=")
+        if not (variable and equals):
+            fail(f"--env {each}: say NAME=VALUE, or NAME='${{NAME}}' for a variable of yours", status=2)
+        variables[variable] = value
+    return variables
 
 
 def _entry(

@@ -16,6 +16,7 @@ import typer
 
 from ..config import Config, ServerConfig, configuration
 from ..errors import ConfigError, OpeningFailed
+from ..names import joined
 from ..servers.base import Server
 from ..workbench import Workbench
 from .not_found import NotFound
@@ -37,7 +38,7 @@ class Settled(msgspec.Struct):
     notes: list[str] = []
 
     def line(self) -> str:
-        place = plain(f"{self.toolbox}/{self.server}")
+        place = plain(joined(self.toolbox, self.server))
         if self.failure is None:
             return f"{good('✓')} {place}  {self.seconds:.2f} s  {counted(self.tools, 'tool')}"
         cross = typer.style("✗", fg=typer.colors.RED, bold=True)
@@ -88,7 +89,7 @@ class Session:
         order = [(name, server) for name in names for server in self.workbench.toolboxes[name].config.servers]
 
         def still_waiting() -> None:
-            slow = ", ".join("/".join(place) for place in order if place not in outcomes)
+            slow = ", ".join(joined(*place) for place in order if place not in outcomes)
             typer.echo(f"  waiting for {plain(slow)} (the first start may have to download it)", err=True)
 
         notice = asyncio.get_running_loop().call_later(SLOW, still_waiting) if sys.stderr.isatty() else None
@@ -133,6 +134,13 @@ def progress_line(outcome: Settled) -> None:
     """On stderr: a failure always, a success for whoever watches."""
     if outcome.failure is not None or sys.stderr.isatty():
         typer.echo(outcome.line(), err=True)
+    tell_notes(outcome)
+
+
+def tell_notes(outcome: Settled) -> None:
+    """On stderr: what a server that was connected had to leave out, as a tool file that cannot be loaded."""
+    for note in outcome.notes:
+        typer.echo(warning(note), err=True)
 
 
 def fail(message: str, status: int = 1) -> NoReturn:
