@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from .config.folders import private, state_folder
+from .config.folders import as_text, private, state_folder
 
 
 class RunFile:
@@ -23,7 +23,9 @@ class RunFile:
 
     def write(self, **facts: object) -> None:
         """Say what is so now; writes only where that is news."""
-        self._facts.update(facts)
+        self._facts.update(
+            {key: as_text(fact) if isinstance(fact, str) else fact for key, fact in facts.items()}
+        )
         if self._facts == self._written:
             return
         with contextlib.suppress(OSError):

@@ -17,14 +17,11 @@ def serve_stdio(option: str | None = None, toolbox: str | None = None) -> int:
     """The exit status. `option` is the configuration that was asked for; with a `toolbox`, that one alone."""
     gc.disable()  # what is imported stays, and need not be looked through for garbage
     import_msgspec()
-    from .config import configuration
     from .errors import ConfigError, ToolboxUnknown
     from .greeting import UNGREETED, greet
 
     try:
-        config = configuration(option, os.environ, os.getcwd())
-        if config.untrusted is not None and sys.stdin.isatty() and trust_now(config.untrusted):
-            config = configuration(option, os.environ, os.getcwd())
+        config = chosen_configuration(option)
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -51,6 +48,16 @@ def serve_stdio(option: str | None = None, toolbox: str | None = None) -> int:
     asked_for = option is not None or bool(os.environ.get("WORKBENCH_CONFIG"))
     run(serve(Workbench(config), asked_for=asked_for, toolbox=toolbox, greeting=greeting, watchdog=watchdog))
     return 0
+
+
+def chosen_configuration(option: str | None) -> Config:
+    """What a start uses; at a terminal, one that is not trusted is asked about. Raises ConfigError."""
+    from .config import configuration
+
+    config = configuration(option, os.environ, os.getcwd())
+    if config.untrusted is not None and sys.stdin.isatty() and trust_now(config.untrusted):
+        return configuration(option, os.environ, os.getcwd())
+    return config
 
 
 def early_watchdog(config: Config) -> Watchdog | None:
@@ -96,15 +103,19 @@ def trust_now(path: str) -> bool:
     """Ask the person at the terminal whether a configuration that nobody asked for may run its commands."""
     from .config import Trust
 
-    with open(path, "rb") as file:
-        content = file.read()
-    sys.stderr.write(
-        f"{path} was found here. It runs commands on this machine. Use it, now and later? [y/N] "
-    )
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+        sys.stderr.write(
+            f"{path} was found here. It runs commands on this machine. Use it, now and later? [y/N] "
+        )
+        sys.stderr.flush()
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            return False
+        Trust(os.environ).add(path, content)
+    except OSError as error:
+        sys.stderr.write(f"mcp-workbench: it cannot be trusted: {error}\n")
         return False
-    Trust(os.environ).add(path, content)
     return True
 
 

@@ -130,6 +130,22 @@ def test_nothing_working_is_status_1(place: Place) -> None:
     assert place.run("init", "--yes").returncode == 1
 
 
+def test_a_server_whose_secrets_were_copied_is_known_again_and_the_other_way_round(furnished: Place) -> None:
+    for first, second in (("--copy-secrets", "--no-proof"), ("--no-proof", "--copy-secrets")):
+        file = furnished.project / "workbench-config.json"
+        file.unlink(missing_ok=True)
+        furnished.run("init", "--yes", "--no-proof", first)
+        text = file.read_text()
+        assert furnished.run("init", "--yes", "--no-proof", second).returncode == 0
+        assert file.read_text() == text
+
+
+def test_where_trust_cannot_be_kept_nothing_is_written(furnished: Place) -> None:
+    done = furnished.run("init", "--yes", "--no-proof", XDG_STATE_HOME="/dev/null/x")
+    assert (done.returncode, "/dev/null/x" in done.stderr) == (1, True)
+    assert not (furnished.project / "workbench-config.json").exists()
+
+
 def test_odd_entries_of_any_client_are_refused_alone(place: Place) -> None:
     for folder in (".cursor", ".codex"):
         (place.home / folder).mkdir()

@@ -88,6 +88,32 @@ def test_a_file_that_is_not_trusted_is_not_written_into(place: Place) -> None:
     assert "not trusted" in done.stderr
 
 
+def test_where_trust_cannot_be_kept_the_file_is_as_it_was(place: Place) -> None:
+    for before in (None, '{"toolboxes": {}}'):
+        config = place.project / "other.json"
+        if before is not None:
+            config.write_text(before)
+        new = ("new", "toolbox", "dev", "--description", "x", "--config", str(config))
+        done = place.run(*new, XDG_STATE_HOME="/dev/null/x")
+        assert (done.returncode, "/dev/null/x" in done.stderr) == (1, True)
+        assert (config.read_text() if config.exists() else None) == before
+
+
+def test_what_is_asked_is_asked_on_stderr(place: Place) -> None:
+    done = place.run("new", "toolbox", "dev", "--json", given="\nFor work\n")
+    assert json.loads(done.stdout)["toolbox"] == "dev"
+    assert "What is it for (a model reads this): " in done.stderr
+    assert written(place)["dev"]["description"] == "For work"
+    done = place.run("new", "toolbox", "web")
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_text_that_is_not_in_utf_8_is_refused(place: Place) -> None:
+    done = place.run("new", "toolbox", "dev", "--description", "\udcff")
+    assert (done.returncode, "UTF-8" in done.stderr) == (1, True)
+    assert not (place.project / "workbench-config.json").exists()
+
+
 def test_programs_are_told_what_was_written(place: Place) -> None:
     config = str(place.project / "workbench-config.json")
     new = ("new", "toolbox", "dev", "--description", "x", "--json")

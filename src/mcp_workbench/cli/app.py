@@ -19,6 +19,7 @@ from .new import new
 from .pin import pin
 from .replay import replay
 from .serve import serve
+from .streams import forgive_odd_characters
 from .toolboxes import toolboxes
 from .tools import tools
 from .trust import trust
@@ -82,6 +83,7 @@ app.command(name="demo")(show_demo)
 
 def run(argv: list[str]) -> int:
     """The exit status: 0 fine, 1 problems, 2 a command line that makes no sense."""
+    forgive_odd_characters()
     try:
         app(args=argv, prog_name="mcp-workbench")
     except SystemExit as end:

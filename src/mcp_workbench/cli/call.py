@@ -113,7 +113,7 @@ class _Calling:
             arguments = self._arguments(_decode(tool.definition)) if tool is not None else {}
             call = Call(
                 ref=ref,
-                arguments=msgspec.json.encode(arguments),
+                arguments=_encoded(arguments),
                 caller="mcp-workbench call",
                 on_progress=progress.tell if sys.stderr.isatty() else None,
             )
@@ -133,6 +133,14 @@ class _Calling:
         if read.missing:
             raise MissingArguments(read.missing, signature(self._ref.name, shape))
         return read.values
+
+
+def _encoded(arguments: dict[str, Any]) -> bytes:
+    """Raises BadArgument."""
+    try:
+        return msgspec.json.encode(arguments)
+    except UnicodeEncodeError as problem:
+        raise BadArgument(problem.object, "text in UTF-8") from None
 
 
 class _NotConnected(WorkbenchError):

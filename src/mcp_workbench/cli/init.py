@@ -22,7 +22,9 @@ from .difference import print_difference
 from .new import write_tool
 from .own_config import OwnConfig
 from .proof import Proof, prove
+from .question import agrees
 from .session import Settled, fail, tell_notes
+from .streams import outlast_readers
 from .table import print_json, print_table
 from .terminal import counted, good, plain, warning
 
@@ -56,6 +58,7 @@ def init(
     Shows what was found and what will be written, and opens every toolbox to see that it works. Status 1 if
     nothing could be written or no server works.
     """
+    outlast_readers()
     asks = sys.stdin.isatty() and not (yes or dry_run or as_json)
     if not (asks or yes or dry_run):
         fail("there is nobody to ask: say --yes to write, or --dry-run to look", status=2)
@@ -111,11 +114,11 @@ class _FirstRun:
         count = len(self._values())
         if count and not self._copies:
             question = f"Copy {counted(count, 'secret')} in clear, instead of naming variables?"
-            self._copies = typer.confirm(question, default=False)
+            self._copies = agrees(question, default=False)
             self._look()
 
     def _agreed(self) -> bool:
-        return typer.confirm(f"Write {plain(self._own.path)}?", default=True)
+        return agrees(f"Write {plain(self._own.path)}?", default=True)
 
     def _look(self) -> None:
         base = os.path.dirname(self._own.path)

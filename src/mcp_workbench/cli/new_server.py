@@ -13,6 +13,7 @@ from ..config import find
 from ..errors import WorkbenchError
 from .not_found import NotFound
 from .own_config import OwnConfig
+from .question import answer
 from .session import complete_toolbox, fail
 from .table import print_json
 from .terminal import good, plain
@@ -32,8 +33,8 @@ class AlreadyThere(WorkbenchError):
 def toolbox(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits, '.', '_' and '-'.")],
     description: Annotated[
-        str, typer.Option(prompt="What is it for (a model reads this)", help="What it is for.")
-    ],
+        str | None, typer.Option(help="What it is for; asked for where it is left out.")
+    ] = None,
     config: ConfigOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -42,6 +43,8 @@ def toolbox(
         own = _own(config)
         if name in own.data["toolboxes"]:
             raise AlreadyThere("Toolbox", name, own.path)
+        if description is None:
+            description = answer("What is it for (a model reads this)")
         own.add_toolbox(name, description)
         own.save()
     except (WorkbenchError, OSError) as problem:

@@ -20,6 +20,11 @@ class NotTrustedYet(WorkbenchError):
         super().__init__(f"{path} is there and not trusted. Look at it, then run: mcp-workbench trust {path}")
 
 
+class NotUtf8(WorkbenchError):
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} can hold text in UTF-8 only")
+
+
 class OwnConfig:
     """`data` is what the file says; each `add_…` changes what it will say."""
 
@@ -58,7 +63,7 @@ class OwnConfig:
 
     def save(self, private: bool = False) -> None:
         """Raises ConfigError where it could not be used, and OSError."""
-        content = self._after.encode()
+        content = self._encoded()
         load(self.path, self._environ, content)
         change = self.change()
         if change:
@@ -67,7 +72,18 @@ class OwnConfig:
             change.write()
             if private or change.before is None:
                 os.chmod(self.path, 0o600 if private else 0o644)
-        Trust(self._environ).add(self.path, content)
+        try:
+            Trust(self._environ).add(self.path, content)
+        except OSError:
+            # Untrusted it would be used by nobody, and be in the way of whoever tries again.
+            Change(self.path, change.after, change.before).write()
+            raise
+
+    def _encoded(self) -> bytes:
+        try:
+            return self._after.encode()
+        except UnicodeEncodeError:
+            raise NotUtf8(self.path) from None
 
     def _set(self, path: tuple[str, ...], value: object) -> None:
         self._after = jsonc.with_member(self._after, path, value)

@@ -17,6 +17,8 @@ from ..pins.definition import written
 from ..pins.difference import in_short
 from ..pins.file import PinFile
 from ..workbench import Workbench
+from .question import agrees
+from .streams import outlast_readers
 from .table import print_json
 from .terminal import counted, error, good, plain, warning
 
@@ -33,6 +35,7 @@ def pin(
     config: Annotated[str | None, typer.Option(metavar="PATH", help="The configuration.")] = None,
 ) -> None:
     """Record the definitions of tools, and show what has changed. Status 1 if anything waits."""
+    outlast_readers()
     if accept and check:
         raise typer.BadParameter("--accept and --check exclude each other")
     try:
@@ -148,7 +151,7 @@ async def _look(config: Config, toolboxes: list[str]) -> Outcome:
 
 
 def _accepted_at_the_terminal() -> bool:
-    return sys.stdin.isatty() and typer.confirm("Accept this?")
+    return sys.stdin.isatty() and agrees("Accept this?", default=False)
 
 
 def _fail(message: str) -> NoReturn:

@@ -19,15 +19,15 @@ This page is made from the commands themselves; a test fails where the two diffe
 `python -m mcp_workbench.cli.reference > docs/commands.md` writes it anew.
 `--help` after a command says the same.
 
-`mcp-workbench` alone, or with `--config PATH`, serves MCP on standard input and output: that is what
-a client starts. It uses no command of this page.
+`mcp-workbench` alone, or with `--config PATH` and nothing else, serves MCP on standard input and output:
+that is what a client starts. It uses no command of this page.
 
 | status | |
 |---|---|
 | 0 | done, and nothing is wrong |
 | 1 | a problem, which was told on standard error or in the answer |
 | 2 | a command line that makes no sense |
-| 130 | ended by Ctrl-C |
+| 130 | ended by Ctrl-C; what goes on until then, `serve` and `logs --follow`, ends with 0 |
 
 Which configuration is used: `--config`, else the variable `WORKBENCH_CONFIG`, else a trusted
 `./workbench-config.json`, else your own; see [configuration](configuration.md). `--json` prints data

@@ -12,6 +12,7 @@ import typer
 
 from ..config import Config, configuration
 from ..errors import ConfigError, WorkbenchError
+from ..starting import chosen_configuration
 from .terminal import error, good, plain, warning
 
 
@@ -48,7 +49,8 @@ def serve(
         )
         raise typer.Exit(2)
     try:
-        found = configuration(config, os.environ, os.getcwd())
+        # A program that reads where we serve is not there to be asked anything.
+        found = configuration(config, os.environ, os.getcwd()) if as_json else chosen_configuration(config)
     except ConfigError as problem:
         typer.echo(str(problem), err=True)
         raise typer.Exit(1) from None

@@ -8,6 +8,7 @@ import typer
 from ..config import LOCAL_NAME, Trust, load
 from ..config.loading import read
 from ..errors import ConfigError
+from .session import fail
 from .table import print_json
 from .terminal import error, good, plain
 
@@ -25,7 +26,10 @@ def trust(
         return
     path = os.path.abspath(path)
     if remove:
-        known = book.remove(path)
+        try:
+            known = book.remove(path)
+        except OSError as unwritable:
+            fail(f"What is trusted cannot be written: {unwritable}")
         sentence = f"{path} is not trusted any more." if known else f"{path} was not trusted."
         _tell({"path": path, "removed": known}, [sentence], as_json)
         raise typer.Exit(0 if known else 1)
@@ -39,7 +43,10 @@ def trust(
             first, *rest = str(unusable).split("\n")
             typer.echo("\n".join([error(first), *map(plain, rest)]), err=True)
         raise typer.Exit(1) from None
-    book.add(path, content)
+    try:
+        book.add(path, content)
+    except OSError as unwritable:
+        fail(f"What is trusted cannot be written: {unwritable}")
     _tell({"path": path, "trusted": True}, [good(f"{path} is trusted until it changes.")], as_json)
 
 

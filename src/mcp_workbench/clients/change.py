@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import hashlib
+import json
 import os
 import re
 import tempfile
@@ -134,12 +135,13 @@ class Backups:
     def _kept(self) -> list[_Kept]:
         try:
             with open(self._index, "rb") as file:
-                return msgspec.json.decode(file.read(), type=list[_Kept])
-        except (OSError, msgspec.MsgspecError):
+                return msgspec.convert(json.loads(file.read()), list[_Kept])
+        except (OSError, ValueError, msgspec.MsgspecError):
             return []
 
     def _save(self, kept: list[_Kept]) -> None:
-        Change(self._index, None, msgspec.json.format(msgspec.json.encode(kept)).decode()).write()
+        # The paths of files may hold bytes that are no UTF-8, which this writes as escapes.
+        Change(self._index, None, json.dumps(msgspec.to_builtins(kept), indent=2)).write()
 
 
 def read(path: str) -> str | None:

@@ -37,6 +37,11 @@ def at_home(path: str, environ: Mapping[str, str]) -> str:
     return path
 
 
+def as_text(path: str) -> str:
+    """A path as it is kept in a file of ours: bytes that are no UTF-8 as escapes."""
+    return path.encode("utf-8", "backslashreplace").decode()
+
+
 def _platform(environ: Mapping[str, str], variable: str, beneath_home: str) -> str:
     # The XDG variables are respected on macOS too: who sets them there means it.
     base = environ.get(variable, "")
