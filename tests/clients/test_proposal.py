@@ -7,7 +7,8 @@ from mcp_workbench.clients.proposal import Proposal
 
 
 def found(name: str, client: str = "cursor", **entry: Any) -> FoundServer:
-    return FoundServer(name=name, client=client, path="/x", entry=entry or {"command": name})
+    entry = entry or {"command": name}
+    return FoundServer(name=name, client=client, path="/x", entry=entry, forms=(entry,))
 
 
 def test_few_servers_go_into_one_toolbox() -> None:

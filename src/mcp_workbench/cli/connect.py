@@ -17,13 +17,15 @@ from ..clients.client import ClientFile, Home
 from ..clients.discovery import Discovery
 from ..clients.known import BY_NAME, CLIENTS
 from ..clients.ours import our_entry
-from ..clients.proposal import shape
+from ..clients.proposal import is_among, shape
 from ..clients.standing import Standing
 from ..config import Config
 from ..errors import WorkbenchError
 from .difference import print_difference
 from .not_found import NotFound
+from .question import agrees
 from .session import chosen, fail
+from .streams import outlast_readers
 from .table import print_json, print_table
 from .terminal import error, good, plain
 
@@ -114,6 +116,7 @@ class _Edits:
     """Changes of clients' files: each is shown, agreed to, kept for undoing, and written."""
 
     def __init__(self, yes: bool, dry_run: bool, as_json: bool) -> None:
+        outlast_readers()
         self._yes = yes
         self._dry_run = dry_run
         self._as_json = as_json
@@ -136,6 +139,8 @@ class _Edits:
                 self._problems.append(f"{problem}. To take our entry out all the same, run: {way_out}")
             except (WorkbenchError, OSError) as problem:
                 self._problems.append(str(problem))
+            except UnicodeEncodeError:
+                self._problems.append(f"{file.path} cannot hold a path that is not in UTF-8")
         if self._as_json:
             print_json({"files": self._outcomes, "problems": self._problems})
         elif not self._outcomes and not self._problems:
@@ -165,7 +170,7 @@ class _Edits:
 
 
 def _agrees(change: Change) -> bool:
-    return typer.confirm(f"Write {plain(change.path)}?", default=True)
+    return agrees(f"Write {plain(change.path)}?", default=True)
 
 
 def _files(names: list[str] | None, project: bool, connected: bool = False) -> list[ClientFile]:
@@ -212,10 +217,9 @@ def _imported(file: ClientFile, config: Config) -> Iterator[str]:
     toolboxes: dict[str, dict[str, Any]] = jsonc.parse(read(config.path) or "{}")["toolboxes"]
     entries = {shape(entry) for body in toolboxes.values() for entry in body.get("mcpServers", {}).values()}
     base = os.path.dirname(config.path)
-    for keep_secrets in (False, True):
-        for each in Discovery(os.environ, os.getcwd(), base, keep_secrets=keep_secrets).servers:
-            if each.path == file.path and each.project == file.project and shape(each.entry) in entries:
-                yield each.name
+    for each in Discovery(os.environ, os.getcwd(), base).servers:
+        if each.path == file.path and each.project == file.project and is_among(entries, each):
+            yield each.name
 
 
 def _list(as_json: bool) -> None:

@@ -18,13 +18,17 @@ from .secrets import Secrets
 
 
 class FoundServer(msgspec.Struct, kw_only=True):
-    """`entry` is ours; None where `refused` says why it cannot be taken over."""
+    """`entry` is ours; None where `refused` says why it cannot be taken over.
+
+    `forms` are the entry with variables for its secrets, and with the secrets: it is known by either.
+    """
 
     name: str
     client: str
     path: str
     project: str | None = None
     entry: dict[str, Any] | None = None
+    forms: tuple[dict[str, Any], ...] = ()
     refused: str | None = None
 
 
@@ -85,7 +89,7 @@ class Discovery:
             replaced = self.secrets.replaced(name, words)
             entry = words if self._keep_secrets else replaced
             self._check(name, entry)
-            found.entry = entry
+            found.entry, found.forms = entry, (replaced, words)
         except Refused as reason:
             found.refused = str(reason)
         self.servers.append(found)

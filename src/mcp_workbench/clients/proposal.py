@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -68,16 +68,17 @@ class Proposal:
     ) -> None:
         """`existing` is the data of the configuration as it is; `toolbox` is one for everything."""
         there = [
-            (name, entry)
+            (name, shape(entry))
             for body in existing.get("toolboxes", {}).values()
             for name, entry in body.get("mcpServers", {}).items()
         ]
+        shapes = {each for _, each in there}
         self.known: list[FoundServer] = []
         self.servers: list[Proposed] = []
         for server in found:
             if server.entry is None:
                 continue
-            if any(shape(entry) == shape(server.entry) for _, entry in there):
+            if is_among(shapes, server):
                 self.known.append(server)
             else:
                 self._add(server, {name for name, _ in there})
@@ -113,6 +114,11 @@ class Proposal:
 def shape(entry: object) -> bytes:
     """The entry with all its variables alike: a secret that was renewed makes no other server."""
     return re.sub(rb"\$\{\w+\}", b"${}", msgspec.json.encode(entry, order="sorted"))
+
+
+def is_among(shapes: Collection[bytes], server: FoundServer) -> bool:
+    """Whether a configuration with entries of these shapes has the server, its secrets copied or not."""
+    return any(shape(form) in shapes for form in server.forms)
 
 
 def _subject(server: Proposed) -> _Subject:
