@@ -34,12 +34,13 @@ class Folder:
         list_tools(self.listed, *tools)
 
     def pin(
-        self, *arguments: str, stdin: int = subprocess.DEVNULL, **env: str
+        self, *arguments: str, stdin: int = subprocess.DEVNULL, stderr: int = subprocess.PIPE, **env: str
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-c", RUN, *arguments],
             stdin=stdin,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
             text=True,
             timeout=30,
             cwd=self.path,
@@ -216,7 +217,7 @@ def test_on_a_terminal_the_question_comes_after_the_difference(
     terminal, keyboard = pty.openpty()
     try:
         os.write(terminal, answer)
-        done = folder.pin(stdin=keyboard)
+        done = folder.pin(stdin=keyboard, stderr=subprocess.STDOUT)
     finally:
         os.close(terminal)
         os.close(keyboard)
