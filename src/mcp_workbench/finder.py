@@ -16,7 +16,6 @@ from msgspec import Raw
 
 from .chores import Chores
 from .config import ServerConfig
-from .config.folders import as_text
 from .names import Scope, ToolRef
 from .servers.base import Server
 from .servers.tool import Tool
@@ -138,7 +137,7 @@ class Finder:
     def _tidy(self, state: State) -> None:
         self._follow(state)
         places = [self._place(key, known.server.config) for key, known in _servers(state).items()]
-        self._open_catalogue().keep(self._config_name, places)
+        self._open_catalogue().keep(self._workbench.config.path or "", places)
 
     def _search(
         self,
@@ -218,11 +217,7 @@ class Finder:
 
         whole = msgspec.to_builtins(config, enc_hook=_pattern)
         entry = {name: value for name, value in whole.items() if name not in _HIDDEN}
-        return Place(self._config_name, *key, digest(entry))
-
-    @property
-    def _config_name(self) -> str:
-        return as_text(self._workbench.config.path or "")
+        return Place(self._workbench.config.path or "", *key, digest(entry))
 
     def _state(self) -> State:
         """What there is now, for a thread that must not look at what changes."""

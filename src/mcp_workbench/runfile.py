@@ -34,15 +34,10 @@ class RunFile:
             fresh = f"{self._path}.new"
             descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(descriptor, "wb") as file:
-                file.write(msgspec.json.encode({name: _told(fact) for name, fact in self._facts.items()}))
+                file.write(msgspec.json.encode(self._facts))
             os.replace(fresh, self._path)
             self._written = dict(self._facts)
 
     def remove(self) -> None:
         with contextlib.suppress(OSError):
             os.unlink(self._path)
-
-
-def _told(fact: object) -> object:
-    """A path may hold bytes that are no UTF-8, which JSON cannot."""
-    return fact.encode(errors="backslashreplace").decode() if isinstance(fact, str) else fact

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from ..config.folders import private, state_folder
+from ..config.folders import as_text, private, state_folder
 
 if TYPE_CHECKING:
     import sqlite3
@@ -115,7 +115,7 @@ class Catalogue:
     def keep(self, config: str, places: Iterable[Place]) -> None:
         """Forgets the servers that this configuration has no more, and vectors that nothing needs."""
         wanted = {(place.toolbox, place.server) for place in map(_storable, places)}
-        config = _sound(config)
+        config = as_text(config)
 
         def write(database: sqlite3.Connection) -> None:
             found = database.execute(
@@ -197,12 +197,7 @@ class Catalogue:
 
 
 def _storable(place: Place) -> Place:
-    return Place(*map(_sound, place))
-
-
-def _sound(text: str) -> str:
-    """A path may hold bytes that are no UTF-8, which SQLite refuses."""
-    return text.encode(errors="backslashreplace").decode()
+    return Place(*map(as_text, place))
 
 
 def _server(database: sqlite3.Connection, place: Place) -> int | None:
