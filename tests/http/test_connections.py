@@ -123,11 +123,29 @@ def ask_for_much(served: Served) -> socket.socket:
 
 def test_a_client_that_takes_nothing_of_its_answer_is_closed(hasty: Served) -> None:
     raw = ask_for_much(hasty)
+    assert raw.recv(1)
     time.sleep(SOON + 2)
     heard = 0
     with contextlib.suppress(ConnectionResetError):
         while data := raw.recv(1 << 20):
             heard += len(data)
+    assert heard < 50_000_000
+
+
+def test_a_client_that_takes_nothing_is_closed_also_where_it_has_asked_for_more(hasty: Served) -> None:
+    params = use("dev/echo/large", {"size": 50_000_000})
+    body = json.dumps(modern_body("tools/call", params)).encode()
+    headers = {**hasty.headers, **modern_headers("tools/call", params), "Content-Type": "application/json"}
+    said = "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode()
+    head = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n%bContent-Length: %d\r\n\r\n" % (said, len(body))
+    with socket.create_connection(("127.0.0.1", hasty.port), 30) as raw:
+        raw.sendall((head + body) * 3)
+        assert raw.recv(1)
+        time.sleep(SOON + 2)
+        heard = 0
+        with contextlib.suppress(ConnectionResetError):
+            while data := raw.recv(1 << 20):
+                heard += len(data)
     assert heard < 50_000_000
 
 
@@ -164,7 +182,87 @@ def test_an_endless_head_is_refused(served: Served) -> None:
         assert raw.recv(1000).startswith(b"HTTP/1.1 400 ")
 
 
-@pytest.mark.parametrize("said", [b"\x16\x03\x01\x02\x00", b"NONSENSE\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"])
+def test_a_long_head_is_refused_also_where_it_comes_in_one_piece(served: Served) -> None:
+    def asking(length: int) -> bytes:
+        return b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * length + b"\r\n\r\n"
+
+    short, long = asking(LONGEST_HEAD - 1000), asking(LONGEST_HEAD + 1000)
+    for sent, expected in ((short, b"200"), (long, b"400"), (short + long, b"400")):
+        with socket.create_connection(("127.0.0.1", served.port), 10) as raw:
+            raw.sendall(sent)
+            assert all_of_it(raw, until=b"HTTP/1.1 " + expected)
+
+
+def all_of_it(raw: socket.socket, until: bytes) -> bytes:
+    """What comes, until that is in it or nothing more comes."""
+    heard = b""
+    while until not in heard and (data := raw.recv(1 << 16)):
+        heard += data
+    assert until in heard, heard
+    return heard
+
+
+H2C = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n"
+
+
+def asking_for_tools(served: Served, more: bytes = b"", id: int = 1) -> tuple[bytes, bytes]:
+    """The head and the body of a request."""
+    body = json.dumps(modern_body("tools/list", id=id)).encode()
+    headers = {**served.headers, **modern_headers("tools/list"), "Content-Type": "application/json"}
+    said = "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode()
+    head = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n%b%bContent-Length: %d\r\n\r\n"
+    return head % (said, more, len(body)), body
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.2])
+def test_the_wish_for_another_protocol_is_ignored_and_the_request_answered(
+    served: Served, pause: float
+) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), 10) as raw:
+        for id in (1, 2):  # the connection is as good as any other afterwards
+            head, body = asking_for_tools(served, H2C, id)
+            raw.sendall(head)
+            time.sleep(pause)
+            raw.sendall(body)
+            assert all_of_it(raw, until=b'"id":%d,"result"' % id).count(b"HTTP/1.1 200") == 1
+        raw.sendall(b"".join(asking_for_tools(served, H2C, 3) + asking_for_tools(served, id=4)))
+        heard = all_of_it(raw, until=b'"id":4,"result"')
+        assert (heard.count(b"HTTP/1.1 200"), heard.count(b'"id":3,"result"')) == (2, 1)
+
+
+def test_a_body_is_never_taken_for_a_request(served: Served) -> None:
+    hidden = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    head, _ = asking_for_tools(served, H2C)
+    head = head.rpartition(b"Content-Length")[0] + b"Content-Length: %d\r\n\r\n" % len(hidden)
+    for pause in (0.0, 0.2):
+        with socket.create_connection(("127.0.0.1", served.port), 10) as raw:
+            raw.sendall(head)
+            time.sleep(pause)
+            raw.sendall(hidden)
+            heard = all_of_it(raw, until=b"Parse error")
+            assert heard.startswith(b"HTTP/1.1 400 ")
+            assert not heard.endswith(b"ok\n")
+            assert not raw_waits(raw)
+
+
+def raw_waits(raw: socket.socket) -> bool:
+    """Whether more comes within a moment."""
+    raw.settimeout(0.3)
+    try:
+        return bool(raw.recv(1000))
+    except TimeoutError:
+        return False
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"\x16\x03\x01\x02\x00",
+        b"NONSENSE\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"CONNECT a:1 HTTP/1.1\r\n\r\n",
+    ],
+)
 def test_what_is_no_http_is_refused(served: Served, said: bytes) -> None:
     with socket.create_connection(("127.0.0.1", served.port), 10) as raw:
         raw.sendall(said)
@@ -172,18 +270,8 @@ def test_what_is_no_http_is_refused(served: Served, said: bytes) -> None:
 
 
 def test_requests_sent_ahead_are_answered_in_their_order(served: Served) -> None:
-    def request(id: int) -> bytes:
-        body = json.dumps(modern_body("tools/list", id=id)).encode()
-        headers = {**served.headers, **modern_headers("tools/list"), "Content-Type": "application/json"}
-        said = "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode()
-        return b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n%bContent-Length: %d\r\n\r\n%b" % (
-            said,
-            len(body),
-            body,
-        )
-
     with socket.create_connection(("127.0.0.1", served.port), 10) as raw:
-        raw.sendall(b"".join(map(request, range(5))))
+        raw.sendall(b"".join(b"".join(asking_for_tools(served, id=id)) for id in range(5)))
         heard = b""
         while heard.count(b'"result"') < 5:
             heard += raw.recv(1 << 16)

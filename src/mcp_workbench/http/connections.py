@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 SPEAK_WITHIN = 10.0
@@ -17,6 +18,10 @@ LISTEN_WITHIN = 60.0
 """Seconds in which a client must take something of what waits for it."""
 
 LONGEST_HEAD = 64 * 1024
+
+
+class _TooLong(Exception):
+    """A head is over LONGEST_HEAD."""
 
 
 class Connection(HttpToolsProtocol):
@@ -33,13 +38,11 @@ class Connection(HttpToolsProtocol):
     def overdue(self, now: float) -> bool:
         if self._blocked is not None and (unsent := self.transport.get_write_buffer_size()) != self._unsent:
             self._blocked, self._unsent = now, unsent
+        if _past(self._blocked, LISTEN_WITHIN, now):
+            return True
         if self.pipeline:  # what we do not read yet is not late
             return False
-        return (
-            _past(self._awaiting_head, SPEAK_WITHIN, now)
-            or _past(self._awaiting_end, FINISH_WITHIN, now)
-            or _past(self._blocked, LISTEN_WITHIN, now)
-        )
+        return _past(self._awaiting_head, SPEAK_WITHIN, now) or _past(self._awaiting_end, FINISH_WITHIN, now)
 
     def abort(self) -> None:
         self.transport.abort()
@@ -50,9 +53,43 @@ class Connection(HttpToolsProtocol):
             if self._awaiting_head is None and self.cycle.response_complete:
                 # Whatever it is, it ended uvicorn's own wait for the next request.
                 self._awaiting_head = self.loop.time()
-        super().data_received(data)
-        if self._awaiting_head is not None and self._head > LONGEST_HEAD:
+        self._unset_keepalive_if_required()
+        try:
+            self._parse(data)
+        except _TooLong:
             self.send_400_response("The head of the request is too long.")
+        except httptools.HttpParserError:
+            self.send_400_response("Invalid HTTP request received.")
+
+    def _parse(self, data: bytes | memoryview) -> None:
+        """Raises HttpParserError and _TooLong."""
+        try:
+            while data:
+                try:
+                    self.parser.feed_data(data)
+                    break
+                except httptools.HttpParserUpgrade as upgrade:
+                    # The parser takes the rest for another protocol. We speak none, and may ignore the wish
+                    # (RFC 9110, 7.8): the head is parsed once more without it, and the rest as its body.
+                    data = memoryview(data)[upgrade.args[0] :]
+                    self._begin_again()
+        except httptools.HttpParserCallbackError as failed:
+            if isinstance(failed.__context__, _TooLong):
+                raise failed.__context__ from None
+            raise
+        if self._awaiting_head is not None and self._head > LONGEST_HEAD:
+            raise _TooLong
+
+    def _begin_again(self) -> None:
+        """Parse the head that wanted an upgrade as one that does not. Raises HttpParserError."""
+        method, version = self.parser.get_method(), self.parser.get_http_version().encode()
+        if method == b"CONNECT":
+            raise httptools.HttpParserError("no proxy is here")
+        lines = [b"%b %b HTTP/%b" % (method, self.url, version)]
+        lines += [b"%b: %b" % header for header in self.headers if header[0] != b"upgrade"]
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
+        self.parser.feed_data(b"\r\n".join((*lines, b"\r\n")))
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -60,11 +97,17 @@ class Connection(HttpToolsProtocol):
             self._awaiting_head = self.loop.time()
 
     def on_headers_complete(self) -> None:
+        if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > LONGEST_HEAD:
+            raise _TooLong
+        if self.parser.should_upgrade():
+            return
         self._awaiting_end, self._awaiting_head = self._awaiting_head, None
         self._head = 0
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return
         self._awaiting_end = None
         super().on_message_complete()
 
