@@ -136,10 +136,22 @@ def test_an_answer_that_was_lost_can_be_fetched_again_and_no_other_streams_event
     assert session.listen(two[1]["id"]).rest() == []
 
 
+def test_an_answer_that_was_lost_outlives_many_that_were_not(served: Served) -> None:
+    session = served.session()
+    lost = session.stream("tools/call", use("dev/echo/slow", {"seconds": 0.5}), id="lost")
+    beginning = lost.event()["id"]
+    lost.close()
+    for number in range(20):
+        events = session.ask("tools/call", use("dev/echo/slow", {"seconds": 0.06}), id=number).events
+        assert len(events) == 2
+    assert json.loads(session.listen(beginning).event()["data"])["id"] == "lost"
+
+
 def test_an_event_that_nobody_sent_cannot_be_resumed(served: Served) -> None:
     session = served.session()
-    for event in ("99-1", "nonsense", "0", "-"):
+    for event in ("99-1", "nonsense", "0", "-", "0-" + "9" * 5000):
         assert session.listen(event).status == 400
+    assert "Traceback" not in served.stderr
 
 
 def test_the_sessions_own_stream_hears_that_tools_changed(served: Served) -> None:

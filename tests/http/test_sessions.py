@@ -13,7 +13,8 @@ import pytest
 from mcp_workbench.endpoint.question import Client
 from mcp_workbench.http.callers import ANYONE, Caller
 from mcp_workbench.http.request import Refused
-from mcp_workbench.http.sessions import COME_BACK, IDLE, MOST, MOST_BYTES, MOST_STREAMS, Session, Sessions
+from mcp_workbench.http.sessions import COME_BACK, IDLE, MOST, MOST_BYTES, MOST_TOLD, Session, Sessions
+from mcp_workbench.http.streams import Stream
 
 from .conftest import Serve
 from .served import Served, use
@@ -95,14 +96,24 @@ def kept(session: Session) -> list[int]:
     return found
 
 
-def test_a_session_keeps_the_last_of_its_ended_streams_for_a_while() -> None:
+def ended(session: Session, *, told: bool = False, answer: bytes = b"answer") -> Stream:
+    """A stream of its client's that has ended, and has been read or not."""
+    stream = session.new_stream()
+    session.keep(stream)
+    stream.put(answer)
+    stream.end()
+    if told:
+        stream._delivered = stream._last  # pyright: ignore[reportPrivateUsage]
+        session.told(stream)
+    return stream
+
+
+def test_a_session_keeps_the_last_streams_that_were_read_and_all_that_were_not_for_a_while() -> None:
     def test(sessions: Sessions) -> None:
         session = sessions.start(CLIENT, ANYONE)
-        for _ in range(MOST_STREAMS + 10):
-            stream = session.new_stream()
-            session.keep(stream)
-            stream.end()
-        assert len(kept(session)) <= MOST_STREAMS + 1
+        lost = [ended(session).number for _ in range(MOST_TOLD + 10)]
+        read = [ended(session, told=True).number for _ in range(MOST_TOLD + 10)]
+        assert kept(session) == lost + read[-MOST_TOLD:]
         for number in kept(session):
             session.resume(f"{number}-1")[0].left -= COME_BACK + 1
         sessions.sweep()
@@ -115,12 +126,35 @@ def test_where_all_sessions_together_keep_too_much_the_longest_unused_give_way()
     def test(sessions: Sessions) -> None:
         all_of_them = [sessions.start(CLIENT, ANYONE) for _ in range(3)]
         for session in all_of_them:
-            stream = session.new_stream()
-            session.keep(stream)
-            stream.put(b"x" * (MOST_BYTES // 2 - 1000))
-            stream.end()
+            ended(session, answer=b"x" * (MOST_BYTES // 2 - 20_000))
         sessions.sweep()
         assert [kept(session) for session in all_of_them] == [[], [1], [1]]
+
+    in_a_loop(test)
+
+
+def test_what_was_read_gives_way_before_what_was_not() -> None:
+    def test(sessions: Sessions) -> None:
+        lost, read = (sessions.start(CLIENT, ANYONE) for _ in range(2))
+        ended(lost, answer=b"x" * (MOST_BYTES // 2))
+        ended(read, answer=b"x" * (MOST_BYTES // 2), told=True)
+        sessions.sweep()
+        assert [kept(session) for session in (lost, read)] == [[1], []]
+
+    in_a_loop(test)
+
+
+def test_many_small_streams_that_nobody_comes_back_for_are_bounded_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mcp_workbench.http.sessions.MOST_BYTES", 1 << 20)
+
+    def test(sessions: Sessions) -> None:
+        session = sessions.start(CLIENT, ANYONE)
+        for _ in range(1000):
+            ended(session)
+        sessions.sweep()
+        assert kept(session) == []
 
     in_a_loop(test)
 

@@ -16,6 +16,8 @@ class Reader:
         self.heard = b""
         self.done = False
         self._left = asyncio.Event()
+        self.takes = asyncio.Event()
+        self.takes.set()
         scope = {"method": "GET", "path": "/mcp", "headers": [], "server": ("127.0.0.1", 1)}
         self.request = Request(scope, self._receive, self._send)
 
@@ -27,6 +29,9 @@ class Reader:
         return {"type": "http.disconnect"}
 
     async def _send(self, message: Any) -> None:
+        await self.takes.wait()
+        if self._left.is_set():
+            return
         self.heard += message.get("body", b"")
         self.done |= message["type"] == "http.response.body" and not message["more_body"]
 
@@ -121,5 +126,26 @@ def test_a_reader_that_leaves_ends_the_reading_and_not_the_stream() -> None:
         assert not stream.ended
         stream.put(b"kept")
         assert stream.waiting
+
+    asyncio.run(run())
+
+
+def test_what_is_written_to_a_client_that_is_gone_still_waits_for_it() -> None:
+    async def run() -> None:
+        stream, reader = Stream(1), Reader()
+        feeding = asyncio.create_task(stream.feed(reader.request))
+        await asyncio.sleep(0.01)
+        reader.takes.clear()
+        stream.put(b"one")
+        stream.put(b"two")
+        stream.end()
+        await asyncio.sleep(0.01)
+        reader.leave()
+        reader.takes.set()
+        assert not await asyncio.wait_for(feeding, 1)
+        assert stream.waiting
+        again = Reader()
+        assert await asyncio.wait_for(stream.feed(again.request), 1)
+        assert again.heard.count(b"data: ") == 2
 
     asyncio.run(run())

@@ -78,6 +78,7 @@ class Legacy:
             if (event_id := request.header(b"last-event-id")) is not None:
                 stream, place = session.resume(event_id)
                 await stream.feed(request, place)
+                session.told(stream)
                 return
             if session.primed:
                 session.own.prime()
@@ -141,6 +142,7 @@ class Legacy:
             exchange.stream()
         try:
             await exchange.run(self._endpoint, question)
+            session.told(stream)
         finally:
             if session.running.get(key) is exchange:
                 del session.running[key]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
@@ -22,14 +23,20 @@ MOST = 1000
 COME_BACK = 60.0
 """Seconds in which a client whose connection was cut may ask for the rest of a stream."""
 
-MOST_STREAMS = 16
-"""Ended streams that one session keeps for that."""
+MOST_TOLD = 16
+"""Streams that one session keeps for that though they were written to their end."""
+
+STREAM_BYTES = 2048
+"""What a stream needs besides its events."""
 
 MOST_BYTES = 256 * 2**20
-"""What all sessions together keep; beyond it, those that were not used for the longest time give way."""
+"""What all sessions together keep. Beyond it, those that were not used for the longest time give way: first
+with what was read to its end, then with all that has ended."""
 
 PRIMED = "2025-11-25"
 """The revision from which on clients understand an event without data."""
+
+_EVENT = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 
 
 class Session:
@@ -51,6 +58,8 @@ class Session:
         self.audience = Respondent(client.declared, self.own)
         self._untold: set[tuple[bytes, bytes]] = set()
         self._streams: dict[int, Stream] = {0: self.own}
+        self._told: dict[int, None] = {}
+        """Those that were written to their end, the longest ago first."""
         self._numbers = 0
 
     def new_stream(self) -> Stream:
@@ -64,25 +73,41 @@ class Session:
         stream.prime()
         if stream.number is not None:
             self._streams[stream.number] = stream
-        ended = [number for number, each in self._streams.items() if each.ended]
-        for number in ended[:-MOST_STREAMS]:
-            del self._streams[number]
+
+    def told(self, stream: Stream) -> None:
+        """A client has read it. Of those that were read to their end, as far as we know, few are kept."""
+        number = stream.number
+        if number not in self._streams or not stream.ended or stream.waiting:
+            return
+        self._told.pop(number, None)
+        self._told[number] = None
+        if len(self._told) > MOST_TOLD:
+            self._forget(next(iter(self._told)))
 
     @property
     def size(self) -> int:
-        return sum(stream.size for stream in self._streams.values())
+        return sum(stream.size + STREAM_BYTES for stream in self._streams.values())
+
+    def forget_told(self) -> None:
+        """Give back the memory of streams whose clients have most likely heard everything."""
+        for number in list(self._told):
+            self._forget(number)
 
     def forget_ended(self) -> None:
-        """Give back the memory of streams whose clients have most likely heard everything."""
-        self._streams = {number: each for number, each in self._streams.items() if not each.ended}
+        """Give back the memory of streams that nothing will be added to."""
+        for number in [number for number, each in self._streams.items() if each.ended]:
+            self._forget(number)
+
+    def _forget(self, number: int) -> None:
+        del self._streams[number]
+        self._told.pop(number, None)
 
     def resume(self, event_id: str) -> tuple[Stream, int]:
         """The stream of that event, and the event's place in it. Raises Refused."""
-        number, _, place = event_id.partition("-")
-        if number.isdecimal() and place.isdecimal():
-            stream = self._streams.get(int(number))
+        if (found := _EVENT.fullmatch(event_id)) is not None:
+            stream = self._streams.get(int(found[1]))
             if stream is not None:
-                return stream, int(place)
+                return stream, int(found[2])
         raise Refused(400, "no stream is kept for this Last-Event-ID")
 
     def _tell(self, method: bytes, params: bytes) -> None:
@@ -101,7 +126,7 @@ class Session:
                 exchange.cancel()
         for number, stream in list(self._streams.items()):
             if stream.ended and not stream.read and now - stream.left > COME_BACK:
-                del self._streams[number]
+                self._forget(number)
 
     def end(self) -> None:
         for exchange in list(self.running.values()):
@@ -152,12 +177,13 @@ class Sessions:
             else:
                 session.sweep(now)
         kept = sum(session.size for session in self._all.values())
-        for session in self._all.values():
-            if kept <= MOST_BYTES:
-                break
-            kept -= session.size
-            session.forget_ended()
-            kept += session.size
+        for forget in (Session.forget_told, Session.forget_ended):
+            for session in self._all.values():
+                if kept <= MOST_BYTES:
+                    return
+                kept -= session.size
+                forget(session)
+                kept += session.size
 
     def close(self) -> None:
         """End the streams that would not end by themselves; calls under way may finish."""

@@ -73,13 +73,15 @@ class Stream:
         self._news.set()  # whoever read until now is to notice
         gone = request.gone
         gone.add_done_callback(lambda _: self._news.set())
-        position = self._delivered if after is None else after
+        position = self._delivered if after is None else min(after, self._last)
         try:
             await request.begin()
             while self._reader is request and not gone.done():
                 self._news.clear()
                 for number, event in self._after(position):
                     await request.write(event)
+                    if gone.done():  # it was written to nobody
+                        break
                     position = number
                 self._delivered = max(position, self._delivered)
                 if self.number is None:  # then nobody can ask for them again
