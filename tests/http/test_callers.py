@@ -13,7 +13,7 @@ from mcp_workbench.http.callers import own_token
 from tests.support.launch import child, configuration, toolbox
 
 from .conftest import ECHO, Serve
-from .served import Served, modern_body, modern_headers
+from .served import Live, Served, Session, modern_body, modern_headers, use
 
 SECRET = ("ops", "Operations", "vault")
 """Nothing of this may reach a caller that may see `dev` alone."""
@@ -174,3 +174,90 @@ def test_tokens_change_with_the_configuration(serve: Serve) -> None:
     assert served.modern("tools/list").status == 401
     served.headers = {"Authorization": "Bearer second"}
     assert served.modern("tools/list").status == 200
+
+
+WATCHED = configuration(dev=toolbox(echo=child("echo")), ops=toolbox(notes=child("watched")))
+ROOT = {"Authorization": "Bearer root-token"}
+CI = {"Authorization": "Bearer ci-token"}
+
+
+def letting_in(**tokens: object) -> dict[str, object]:
+    return {**WATCHED, "http": {"tokens": {"root": {"token": "root-token"}, **tokens}}}
+
+
+def listening(served: Served) -> tuple[Session, list[Live]]:
+    """A client that hears of everything that there is to hear, in both eras."""
+    session = Session(served, "2025-11-25", CI)
+    uri = "note://watched"
+    assert session.ask("resources/subscribe", {"uri": uri}).message["result"] == {}
+    wishes = {"notifications": {"toolsListChanged": True, "resourceSubscriptions": [uri]}}
+    method = "subscriptions/listen"
+    modern = served.stream("POST", modern_body(method, wishes), {**modern_headers(method), **CI})
+    assert modern.message()["method"].endswith("acknowledged")
+    legacy = session.listen()
+    assert legacy.event()["data"] == ""
+    return session, [legacy, modern]
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        {},
+        {"ci": {"token": "another-token"}},
+        {"ci": {"token": "ci-token", "toolboxes": ["dev"]}},
+        {"cd": {"token": "ci-token"}},
+    ],
+    ids=["gone", "changed", "limited", "renamed"],
+)
+def test_whoever_is_let_in_no_longer_hears_nothing_more(serve: Serve, tokens: dict[str, object]) -> None:
+    served = serve(letting_in(ci={"token": "ci-token"}))
+    served.headers = ROOT
+    served.open("ops")
+    session, heard = listening(served)
+    served.use("ops/notes/touch")
+    for live in heard:
+        assert live.message()["method"] == "notifications/resources/updated"
+    served.config.write_text(json.dumps(letting_in(**tokens)))
+    served.wait_for("configuration reloaded")
+    served.use("ops/notes/touch")
+    for live in heard:
+        assert "resources/updated" not in json.dumps(live.rest())
+    assert session.ask("ping").status in (401, 404)
+
+
+def test_whoever_is_let_in_as_before_keeps_its_session_and_its_calls(serve: Serve) -> None:
+    served = serve(letting_in(ci={"token": "ci-token"}, cd={"token": "cd-token"}))
+    served.headers = ROOT
+    served.open("ops")
+    served.open("dev")
+    session, heard = listening(served)
+    leaving = Session(served, "2025-11-25", {"Authorization": "Bearer cd-token"})
+    call = leaving.stream("tools/call", use("dev/echo/slow", {"seconds": 3}))
+    assert call.event()["data"] == ""
+    served.config.write_text(json.dumps(letting_in(ci={"token": "ci-token"})))
+    served.wait_for("configuration reloaded")
+    served.use("ops/notes/touch")
+    for live in heard:
+        while live.message()["method"] != "notifications/resources/updated":
+            pass
+    assert session.ask("ping").status == 200
+    assert json.loads(call.rest()[-1]["data"])["result"]["content"][0]["text"] == "slept 3"
+
+
+def test_a_caller_hears_of_no_change_in_a_toolbox_that_it_may_not_see(serve: Serve) -> None:
+    limited = {"token": "ci-token", "toolboxes": ["dev"]}
+    served = serve(letting_in(ci=limited))
+    served.headers = ROOT
+    session = Session(served, "2025-11-25", CI)
+    live = session.listen()
+    assert live.event()["data"] == ""
+    served.open("ops")
+    changed = json.loads(json.dumps(letting_in(ci=limited)))
+    changed["toolboxes"]["ops"]["description"] = "Other words"
+    served.config.write_text(json.dumps(changed))
+    served.wait_for("configuration reloaded")
+    changed["toolboxes"]["dev"]["description"] = "Other words"
+    served.config.write_text(json.dumps(changed))
+    assert live.message()["method"] == "notifications/tools/list_changed"
+    assert session.end().status == 204
+    assert live.rest() == []

@@ -17,9 +17,11 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 from mcp_workbench.config import OAuthConfig
 from mcp_workbench.http import oauth
+from tests.asking.asked import ACCEPTED, CAPABILITIES, FORM
+from tests.support.launch import child, configuration, toolbox
 
 from .conftest import ECHO, Serve
-from .served import Served, modern_body, modern_headers
+from .served import Served, modern_body, modern_headers, use
 
 AUDIENCE = "https://tools.example.com/mcp"
 
@@ -175,3 +177,29 @@ def test_tokens_of_the_configuration_are_accepted_beside(serve: Serve, issuer: I
     assert status(served, issuer.token(aud="workbench")) == 200
     metadata = served.request("GET", "/.well-known/oauth-protected-resource").json
     assert metadata["resource"] == served.url
+
+
+def test_a_subject_is_not_the_caller_whose_token_has_its_name(serve: Serve, issuer: Issuer) -> None:
+    http = {
+        "oauth": {"issuer": issuer.url, "audience": AUDIENCE, "jwks": f"{issuer.url}/jwks"},
+        "tokens": {"ada": {"token": "ada-token"}},
+    }
+    asking = configuration(dev=toolbox(asking=child("asking")))
+    served = serve({**asking, "openOnUse": True, "http": http})
+
+    def ask(token: str, **more: Any) -> Any:
+        served.headers = {"Authorization": f"Bearer {token}"}
+        arguments = {"method": "elicitation/create", "params": FORM}
+        params = use("dev/asking/ask", arguments, **{CAPABILITIES: {"elicitation": {}}})
+        return served.modern("tools/call", {**params, **more}).message
+
+    asked = ask("ada-token")["result"]
+    again = {
+        "requestState": asked["requestState"],
+        "inputResponses": dict.fromkeys(asked["inputRequests"], ACCEPTED),
+    }
+    assert "error" in ask(issuer.token(), **again)
+    assert "result" in ask("ada-token", **again)
+    assert "inputRequests" in ask(issuer.token())["result"]
+    log = (served.home / "log" / "ToolBox.log").read_text()
+    assert {json.loads(line)["principal"] for line in log.splitlines()} == {"ada"}

@@ -8,14 +8,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Sequence, Set
 
 import msgspec
 from msgspec import Raw
 
 from ..chores import Chores
 from ..errors import ConnectFailed, RpcError, Unanswered
-from ..names import ResourceRef, Scope, ToolRef
+from ..names import ResourceRef, Scope, ToolRef, plain_name
 from ..progress import Notify, ProgressRelay
 from ..protocol import revisions, tasks
 from ..protocol.about import About
@@ -161,10 +161,10 @@ class Endpoint(ABC):
             await server.connect()
             await server.hearing.watch(own)
         except (ConnectFailed, Unanswered) as failure:
-            del subscription.watched[ref]
+            subscription.watched.pop(ref, None)
             raise RpcError(INTERNAL_ERROR, failure.reason) from None
         except BaseException:
-            del subscription.watched[ref]
+            subscription.watched.pop(ref, None)  # which the end of its session may have done
             raise
 
     def _unwatch(self, subscription: Subscription, ref: ResourceRef) -> None:
@@ -175,7 +175,7 @@ class Endpoint(ABC):
 
     def _heard(self, server: Server, method: str, params: Raw) -> None:
         toolbox = server.config.toolbox
-        hearers = [each for each in self._subscriptions if each.scope is None or toolbox in each.scope]
+        hearers = self._hearers({toolbox})
         if method in (tasks.STATUS, tasks.OLDER_STATUS):
             self._tasks.hear(server, method, params, hearers)
             return
@@ -194,9 +194,15 @@ class Endpoint(ABC):
             for subscription in hearers:
                 subscription.list_changed(kind)
 
-    def _list_changed(self, kind: str) -> None:
-        for subscription in self._subscriptions:
+    def _list_changed(self, kind: str, toolboxes: Set[str]) -> None:
+        """Tell those who may know of one of these toolboxes."""
+        for subscription in self._hearers(toolboxes):
             subscription.list_changed(kind)
+
+    def _hearers(self, toolboxes: Set[str]) -> list[Subscription]:
+        return [
+            each for each in self._subscriptions if each.scope is None or not each.scope.isdisjoint(toolboxes)
+        ]
 
     def close(self) -> None:
         """Tell nobody anything any more."""
@@ -215,7 +221,7 @@ class Endpoint(ABC):
             arguments=arguments,
             caller=client.name,
             meta=params.meta,
-            principal=client.principal,
+            principal=plain_name(client.principal),
             scope=client.scope,
             listed=listed,
             audience=question.audience,

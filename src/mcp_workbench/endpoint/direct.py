@@ -223,7 +223,7 @@ class DirectEndpoint(Endpoint):
         definitions = self._definitions(toolbox)
         if definitions != self._told:
             self._told = definitions
-            self._list_changed("tools")
+            self._list_changed("tools", {self._name})
 
 
 def _untold(method: bytes, params: bytes) -> None:

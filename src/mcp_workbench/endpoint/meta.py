@@ -33,6 +33,7 @@ class MetaEndpoint(Endpoint):
         """Hears of every result that a client has seen."""
         self._known: dict[str, set[Server]] = {"resources": set(), "prompts": set()}
         """The servers that clients can have known of, by what they offer."""
+        self._last_seen = self._look()
 
     def at_once(self, question: Question) -> bytes | None:
         modern = question.client.modern
@@ -126,8 +127,18 @@ class MetaEndpoint(Endpoint):
             super()._heard(server, method, params)
 
     def _changed(self) -> None:
-        self._list_changed("tools")
+        before, self._last_seen = self._last_seen, self._look()
+        names = before.keys() | self._last_seen.keys()
+        self._list_changed("tools", {name for name in names if before.get(name) != self._last_seen.get(name)})
         self._look_for_more()
+
+    def _look(self) -> dict[str, object]:
+        """All that can change of what a client sees, by toolbox."""
+        search = self.workbench.config.search
+        return {
+            name: (search, toolbox.config, [server.tools for server in toolbox.servers.values()])
+            for name, toolbox in self.workbench.toolboxes.items()
+        }
 
     def _look_for_more(self) -> None:
         """Servers come with resources and prompts when their toolbox is opened, and go when it changes."""
@@ -135,7 +146,7 @@ class MetaEndpoint(Endpoint):
             offering = {server for server in self._servers(None) if server.about.can(kind)}
             if offering != known:
                 self._known[kind] = offering
-                self._list_changed(kind)
+                self._list_changed(kind, {server.config.toolbox for server in offering ^ known})
 
 
 def _belongs_to_client(error: RpcError, client: Client) -> bool:

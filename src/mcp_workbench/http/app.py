@@ -65,6 +65,8 @@ class App:
         """Forget what nobody uses any more; to be called every few seconds."""
         for door in self._all_doors():
             door.sweep()
+            # Again: somebody may have been let in before the configuration changed, and be heard only now.
+            door.dismiss(self._callers.admits)
 
     def close(self) -> None:
         """End every stream that would not end by itself; calls under way may finish."""
@@ -112,6 +114,8 @@ class App:
         if self._workbench.config.http != self._http:
             with contextlib.suppress(OSError):  # whoever may come in until now still may
                 self._configure()
+            for door in self._all_doors():
+                door.dismiss(self._callers.admits)
         for name in self._doors.keys() - self._workbench.toolboxes.keys():
             self._doors.pop(name).close()
 

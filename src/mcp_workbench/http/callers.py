@@ -12,7 +12,7 @@ import msgspec
 
 from ..config.folders import private, state_folder
 from ..config.structs import HttpConfig
-from ..names import Scope
+from ..names import Scope, vouched
 from .request import Refused, Request
 
 OWN_TOKEN = "http-token"
@@ -26,6 +26,14 @@ class Caller(msgspec.Struct, frozen=True):
     scope: Scope = None
     issuer: str | None = None
     """Who vouches for the name; None where the configuration does."""
+    grant: bytes = b""
+    """What lets it in: the digest of its token, or the configuration of the provider. With another, it is
+    another caller."""
+
+    @property
+    def principal(self) -> str | None:
+        """Who it is among all callers: a provider may know somebody by the name of a configured token."""
+        return self.name if self.name is None or self.issuer is None else vouched(self.name, self.issuer)
 
 
 ANYONE = Caller()
@@ -72,12 +80,9 @@ class Callers:
 
         Raises OSError where that token cannot be kept.
         """
-        self._known = {
-            _digest(entry.token): Caller(
-                name, None if entry.toolboxes is None else frozenset(entry.toolboxes)
-            )
-            for name, entry in http.tokens.items()
-        }
+        self._known: dict[bytes, Caller] = {}
+        for name, entry in http.tokens.items():
+            self._add(name, entry.token, None if entry.toolboxes is None else frozenset(entry.toolboxes))
         self.oauth = None
         if http.oauth is not None:
             from .oauth import OAuth
@@ -88,7 +93,15 @@ class Callers:
         self.own = not anyone and not configured
         """Whether the token in the state folder is the one to show."""
         if self.own:
-            self._known[_digest(own_token(environ))] = Caller(OWN_TOKEN)
+            self._add(OWN_TOKEN, own_token(environ))
+
+    def admits(self, caller: Caller) -> bool:
+        """Whether one that was let in once still is, as it was then."""
+        if self._anyone:
+            return caller == ANYONE
+        if caller.issuer is not None:
+            return self.oauth is not None and caller.grant == self.oauth.grant
+        return self._known.get(caller.grant) == caller
 
     async def identify(self, request: Request) -> Caller:
         """Raises Refused with status 401."""
@@ -110,6 +123,10 @@ class Callers:
             challenge += b' resource_metadata="%b"' % self.oauth.metadata_address(request).encode()
         why = "the token is not known" if token else "a bearer token is needed"
         raise Refused(401, why, headers=[(b"www-authenticate", challenge)])
+
+    def _add(self, name: str, token: str, scope: Scope = None) -> None:
+        digest = _digest(token)
+        self._known[digest] = Caller(name, scope, grant=digest)
 
 
 def _digest(token: str) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..endpoint.base import Endpoint
 from ..protocol import revisions
 from ..wire import messages
@@ -41,6 +43,11 @@ class Door:
     def sweep(self) -> None:
         """Forget what nobody uses any more; to be called every few seconds."""
         self._legacy.sessions.sweep()
+
+    def dismiss(self, admits: Callable[[Caller], bool]) -> None:
+        """End the sessions and subscriptions of callers that are let in no longer."""
+        self._modern.dismiss(admits)
+        self._legacy.sessions.dismiss(admits)
 
     def close(self) -> None:
         """End every stream that would not end by itself; calls under way may finish."""

@@ -89,7 +89,7 @@ class Legacy:
         await request.answer(204)
 
     async def _initialize(self, request: Request, message: Message, caller: Caller) -> None:
-        stranger = Client("unknown", revisions.LEGACY[-1], caller.name, caller.scope)
+        stranger = Client("unknown", revisions.LEGACY[-1], caller.principal, caller.scope)
         try:
             question = Question("initialize", message.params, stranger)
         except RpcError as error:
@@ -105,7 +105,8 @@ class Legacy:
             self.sessions.end(session)
             await request.fail(error, message.id)
             return
-        self._endpoint.subscribe(session.subscription)
+        if not session.own.ended:  # nor the session, meanwhile
+            self._endpoint.subscribe(session.subscription)
         headers = [(b"mcp-session-id", session.id.encode())]
         await request.answer(200, joined(messages.answer(message.id, *result)), headers=headers)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+from collections.abc import Callable
 from typing import Any, cast
 
 from msgspec import Raw
@@ -34,7 +35,7 @@ _NAMED = {
 class Modern:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._listening: dict[Stream, Subscription] = {}
+        self._listening: dict[Stream, tuple[Subscription, Caller]] = {}
 
     async def post(self, request: Request, message: Message, caller: Caller, version: str | None) -> None:
         """`version` is that of the header."""
@@ -47,11 +48,11 @@ class Modern:
             await request.answer(202)
             return
         try:
-            client = Client("unknown", revisions.MODERN[-1], caller.name, caller.scope)
+            client = Client("unknown", revisions.MODERN[-1], caller.principal, caller.scope)
             question = Question(message.method, message.params, client, declared=version)
             _check_headers(request, question, version)
             if question.method == "subscriptions/listen":
-                await self._listen(request, message, question)
+                await self._listen(request, message, question, caller)
                 return
             if question.method == "tools/call":
                 await self._check_arguments(request, question)
@@ -64,7 +65,7 @@ class Modern:
         else:
             await request.answer(200, joined(messages.answer(message.id, result)))
 
-    async def _listen(self, request: Request, message: Message, question: Question) -> None:
+    async def _listen(self, request: Request, message: Message, question: Question, caller: Caller) -> None:
         if not request.accepts(EVENTS):
             raise Refused(406, "subscriptions/listen answers with text/event-stream alone")
         stream = Stream()
@@ -72,7 +73,7 @@ class Modern:
             stream.notify, question.params.notifications, id=message.key, scope=question.client.scope
         )
         await self._endpoint.listen(question, subscription)
-        self._listening[stream] = subscription
+        self._listening[stream] = (subscription, caller)
         try:
             await stream.feed(request)
         finally:
@@ -90,11 +91,17 @@ class Modern:
         if problem is not None:
             raise RpcError(revisions.HEADER_MISMATCH, f"Header mismatch: {problem}")
 
+    def dismiss(self, admits: Callable[[Caller], bool]) -> None:
+        """End the subscriptions of callers that are let in no longer, as a server should that ends them."""
+        for stream, (subscription, caller) in self._listening.items():
+            if not (stream.ended or admits(caller)):
+                self._endpoint.unsubscribe(subscription)
+                stream.put(*subscription.result())
+                stream.end()
+
     def close(self) -> None:
-        """End the subscriptions as a server should that ends them by itself."""
-        for stream, subscription in self._listening.items():
-            stream.put(*subscription.result())
-            stream.end()
+        """End all subscriptions."""
+        self.dismiss(lambda _: False)
 
 
 def _check_headers(request: Request, question: Question, version: str | None) -> None:

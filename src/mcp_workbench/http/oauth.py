@@ -39,6 +39,7 @@ class OAuth:
 
     def __init__(self, config: OAuthConfig) -> None:
         self._config = config
+        self.grant = msgspec.json.encode(config)
         plain = config.issuer.rstrip("/")
         self._issuers = (plain, plain + "/")  # providers end with a slash, and people leave it out
         self._keys: dict[str | None, Any] = {}
@@ -72,7 +73,7 @@ class OAuth:
             )
         except (jwt.PyJWTError, ValueError, TypeError):
             return None
-        caller = Caller(str(claims["sub"]), issuer=self._config.issuer)
+        caller = Caller(str(claims["sub"]), issuer=self._config.issuer, grant=self.grant)
         self._remember(digest, now + min(REMEMBERED, claims["exp"] + LEEWAY - time.time()), caller)
         return caller
 

@@ -128,6 +128,12 @@ class Session:
             if stream.ended and not stream.read and now - stream.left > COME_BACK:
                 self._forget(number)
 
+    def dismiss(self) -> None:
+        """Its client hears nothing unasked and may ask for nothing more; what it waits for may finish."""
+        self.sweep(float("inf"))  # whoever has left cannot come back
+        self.audience.leave()
+        self.own.end()
+
     def end(self) -> None:
         for exchange in list(self.running.values()):
             exchange.cancel()
@@ -168,6 +174,14 @@ class Sessions:
         self._all.pop(session.id, None)
         session.end()
         self._on_end(session)
+
+    def dismiss(self, admits: Callable[[Caller], bool]) -> None:
+        """End those of callers that are let in no longer."""
+        for session in list(self._all.values()):
+            if not admits(session.caller):
+                del self._all[session.id]
+                session.dismiss()
+                self._on_end(session)
 
     def sweep(self) -> None:
         now = asyncio.get_running_loop().time()
