@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import threading
 import time
@@ -32,11 +33,17 @@ class Issuer:
     def __init__(self) -> None:
         self.keys: dict[str, Any] = {"rsa": rsa.generate_private_key(65537, 2048)}
         self.asked: list[str] = []
+        self.instead: bytes | None = None
+        """What its keys are answered with in their place, from the first line on."""
         issuer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 issuer.asked.append(self.path)
+                if issuer.instead is not None and self.path == "/jwks":
+                    self.wfile.write(issuer.instead)
+                    self.close_connection = True
+                    return
                 known = {
                     "/.well-known/openid-configuration": {
                         "issuer": issuer.url,
@@ -109,6 +116,8 @@ def test_any_other_token_is_not(guarded: Served, issuer: Issuer) -> None:
         issuer.token(iss="https://evil.example"),
         issuer.token(exp=time.time() - 120),
         issuer.token(exp=None),
+        issuer.token(exp=str(int(time.time()) + 300)),
+        issuer.token(exp=10**400),
         issuer.token(sub=None),
         issuer.token(nbf=time.time() + 600),
         issuer.token(key=stranger),
@@ -117,8 +126,10 @@ def test_any_other_token_is_not(guarded: Served, issuer: Issuer) -> None:
         issuer.token()[:-10] + "AAAAAAAAAA",
         "not-a-token",
         "a.b.c",
+        base64.urlsafe_b64encode(b"[" * 40_000).decode().rstrip("=") + ".e30.AA",
     ]
     assert [status(guarded, token) for token in refused] == [401] * len(refused)
+    assert "Traceback" not in guarded.stderr
 
 
 def test_clients_are_told_where_to_sign_in(guarded: Served, issuer: Issuer) -> None:
@@ -150,9 +161,9 @@ def test_a_key_that_was_rotated_in_is_found(issuer: Issuer, monkeypatch: pytest.
 
     async def run() -> None:
         accepted = oauth.OAuth(OAuthConfig(issuer.url, AUDIENCE, f"{issuer.url}/jwks"))
-        assert await accepted.identify(issuer.token()) is not None
+        assert await accepted.identify(issuer.token(), "/mcp") is not None
         issuer.keys["ec"] = ec.generate_private_key(ec.SECP256R1())
-        caller = await accepted.identify(issuer.token(kid="ec", alg="ES256"))
+        caller = await accepted.identify(issuer.token(kid="ec", alg="ES256"), "/mcp")
         assert caller is not None
         assert (caller.name, caller.issuer, caller.scope) == ("ada", issuer.url, None)
 
@@ -165,6 +176,52 @@ def test_a_provider_that_cannot_be_reached_is_our_trouble_and_not_the_callers(se
     key = rsa.generate_private_key(65537, 2048)
     token = jwt.encode({"sub": "x"}, key, algorithm="RS256")
     assert status(served, token) == 503
+
+
+@pytest.mark.parametrize(
+    "instead",
+    [
+        b"what is it?\r\n\r\n",
+        b"",
+        b'HTTP/1.0 200 OK\r\n\r\n{"keys": null}',
+        b'HTTP/1.0 200 OK\r\n\r\n{"keys": {}}',
+        b"HTTP/1.0 200 OK\r\n\r\n[]",
+        b"HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\n{",
+    ],
+)
+def test_a_provider_that_says_nonsense_is_our_trouble_and_not_the_callers(
+    guarded: Served, issuer: Issuer, instead: bytes
+) -> None:
+    issuer.instead = instead
+    assert [status(guarded, issuer.token()) for _ in range(2)] == [503, 503]
+    assert "Traceback" not in guarded.stderr
+
+
+def test_a_single_toolbox_is_a_resource_of_its_own(serve: Serve, issuer: Issuer) -> None:
+    path = "/toolboxes/dev/mcp"
+    well_known = "/.well-known/oauth-protected-resource"
+    asked = modern_body("tools/list"), modern_headers("tools/list")
+
+    def statuses(served: Served, **claims: Any) -> list[int]:
+        headers = {**asked[1], "Authorization": f"Bearer {issuer.token(**claims)}"}
+        return [served.request("POST", each, asked[0], headers).status for each in (path, "/mcp")]
+
+    for public, behind in (("https://tools.example.com", ""), ("https://example.com/tools", "/tools")):
+        served = serve({**ECHO, "http": {"oauth": {"issuer": issuer.url, "audience": f"{public}/mcp"}}})
+        challenge = served.request("POST", path, *asked).headers["WWW-Authenticate"]
+        host = public.removesuffix(behind)
+        assert f'resource_metadata="{host}{well_known}{behind}{path}"' in challenge
+        assert served.request("GET", well_known + behind + path).json["resource"] == public + path
+        assert served.request("GET", f"{well_known}{behind}/mcp").json["resource"] == f"{public}/mcp"
+        assert served.request("GET", f"{well_known}/toolboxes/dev").status == 404
+        # A token for all of it does for one toolbox, and one for a toolbox for that alone.
+        assert statuses(served, aud=f"{public}/mcp") == [200, 200]
+        assert statuses(served, aud=public + path) == [200, 401]
+        assert statuses(served, aud=f"{public}/toolboxes/other/mcp") == [401, 401]
+    served = serve({**ECHO, "http": {"oauth": {"issuer": issuer.url, "audience": "workbench"}}})
+    own = served.url.removesuffix("/mcp")
+    assert served.request("GET", well_known + path).json["resource"] == own + path
+    assert statuses(served, aud=own + path) == [401, 401]
 
 
 def test_tokens_of_the_configuration_are_accepted_beside(serve: Serve, issuer: Issuer) -> None:

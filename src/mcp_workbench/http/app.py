@@ -12,10 +12,8 @@ from .door import Door
 from .gate import Gate, preflight
 from .listening import Address
 from .metrics import KIND, MeteredWorkbench, Metrics
-from .request import AsgiMessage, Gone, Receive, Refused, Request, Send
+from .request import PATH, TOOLBOXES, AsgiMessage, Gone, Receive, Refused, Request, Send
 
-PATH = "/mcp"
-TOOLBOXES = "/toolboxes/"
 TEXT = b"text/plain; charset=utf-8"
 
 
@@ -93,8 +91,8 @@ class App:
             caller = await self._callers.identify(request)
             text = self._metrics.text(caller.scope, sum(door.sessions for door in self._all_doors()))
             await request.answer(200, text, KIND)
-        elif oauth is not None and oauth.is_described_at(request.path):
-            await request.answer(200, oauth.metadata(request))
+        elif oauth is not None and (place := oauth.described_at(request.path)) is not None:
+            await request.answer(200, oauth.metadata(request, place))
         else:
             raise Refused(404, f"nothing is here; MCP is at {PATH} and {TOOLBOXES}NAME{PATH}")
 

@@ -112,7 +112,7 @@ class Callers:
         if scheme.lower() == "bearer" and token:
             caller = self._known.get(_digest(token))
             if caller is None and self.oauth is not None:
-                caller = await self.oauth.identify(token)
+                caller = await self.oauth.identify(token, request.path)
             if caller is not None:
                 return caller
         challenge = b"Bearer"

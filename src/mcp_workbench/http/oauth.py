@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import time
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import jwt
@@ -13,9 +14,11 @@ import msgspec
 
 from ..config.structs import OAuthConfig
 from .callers import Caller
-from .request import Refused, Request
+from .request import PATH, TOOLBOXES, Refused, Request
 
 METADATA = "/.well-known/oauth-protected-resource"
+
+_DIRECT = re.compile(f"{TOOLBOXES}[^/]+{PATH}")
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with a public key alone: with a shared secret, whoever can read the keys could sign."""
@@ -46,13 +49,21 @@ class OAuth:
         self._fetched = float("-inf")
         self._fetching = asyncio.Lock()
         self._problem: Exception | None = None
-        self._good: dict[bytes, tuple[float, Caller]] = {}
+        self._good: dict[tuple[bytes, str], tuple[float, Caller]] = {}
+        self._public = None
+        """The address that we are known by, without our own path; None where the audience is no address."""
+        if config.audience.startswith(("https://", "http://")):
+            self._public = config.audience.rstrip("/").removesuffix(PATH)
 
-    async def identify(self, token: str) -> Caller | None:
-        """Who the token names; None where it is not good. Raises Refused where its keys cannot be had."""
+    async def identify(self, token: str, path: str) -> Caller | None:
+        """Who the token names; None where it is not good for this path.
+
+        Raises Refused where its keys cannot be had.
+        """
+        place = path if _DIRECT.fullmatch(path) else PATH
         digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
         now = time.monotonic()
-        until, caller = self._good.get(digest, (0.0, None))
+        until, caller = self._good.get((digest, place), (0.0, None))
         if now < until:
             return caller
         try:
@@ -66,44 +77,58 @@ class OAuth:
                 token,
                 key,
                 algorithms=[header["alg"]],
-                audience=self._config.audience,
+                audience=self._audiences(place),
                 issuer=self._issuers,
                 leeway=LEEWAY,
                 options={"require": ["exp", "iss", "aud", "sub"]},
             )
-        except (jwt.PyJWTError, ValueError, TypeError):
+            # Digits in a string would do for the library, and are no number here.
+            lasting = min(REMEMBERED, claims["exp"] + LEEWAY - time.time())
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
             return None
         caller = Caller(str(claims["sub"]), issuer=self._config.issuer, grant=self.grant)
-        self._remember(digest, now + min(REMEMBERED, claims["exp"] + LEEWAY - time.time()), caller)
+        self._remember((digest, place), now + lasting, caller)
         return caller
 
-    def is_described_at(self, path: str) -> bool:
-        """Whether our metadata is there: at the root, or with a resource's own path behind."""
-        return path == METADATA or path.startswith(METADATA + "/")
+    def described_at(self, path: str) -> str | None:
+        """The path of ours whose metadata is there: at the root, or with a resource's own path behind."""
+        if not path.startswith(METADATA):
+            return None
+        place = path.removeprefix(METADATA).removeprefix(urlsplit(self._public or "").path)
+        if place in ("", "/", PATH):
+            return PATH
+        return place if _DIRECT.fullmatch(place) else None
 
-    def metadata(self, request: Request) -> bytes:
+    def metadata(self, request: Request, place: str) -> bytes:
         return msgspec.json.encode(
             {
-                "resource": self._resource(request),
+                "resource": self._resource(request, place),
                 "authorization_servers": [self._config.issuer],
                 "bearer_methods_supported": ["header"],
             }
         )
 
     def metadata_address(self, request: Request) -> str:
-        resource = urlsplit(self._resource(request))
+        """Where the metadata of what was asked for is."""
+        place = request.path if _DIRECT.fullmatch(request.path) else PATH
+        resource = urlsplit(self._resource(request, place))
         return f"{resource.scheme}://{resource.netloc}{METADATA}{resource.path.rstrip('/')}"
 
-    def _resource(self, request: Request) -> str:
+    def _resource(self, request: Request, place: str) -> str:
         """Our address as the provider knows it, where its tokens are made for one; else as clients do."""
-        if self._config.audience.startswith(("https://", "http://")):
-            return self._config.audience
-        return f"http://{request.header(b'host') or 'localhost'}/mcp"
+        if self._public is None:
+            return f"http://{request.header(b'host') or 'localhost'}{place}"
+        return self._config.audience if place == PATH else self._public + place
 
-    def _remember(self, digest: bytes, until: float, caller: Caller) -> None:
+    def _audiences(self, place: str) -> list[str]:
+        """Whom a token may be made for: us, or the one toolbox alone that it is shown for."""
+        alone = [self._public + place] if self._public is not None and place != PATH else []
+        return [self._config.audience, *alone]
+
+    def _remember(self, key: tuple[bytes, str], until: float, caller: Caller) -> None:
         if len(self._good) >= MOST_REMEMBERED:
             self._good.clear()
-        self._good[digest] = (until, caller)
+        self._good[key] = (until, caller)
 
     async def _key(self, id: str | None) -> Any:
         """The public key of that id; the only one where the token names none."""
@@ -133,13 +158,16 @@ class OAuth:
         for entry in found:
             try:
                 keys[entry.get("kid")] = jwt.PyJWK(entry)
-            except (jwt.PyJWTError, AttributeError):
+            except (jwt.PyJWTError, AttributeError, TypeError, ValueError):
                 continue  # a kind of key that we do not know harms nobody
         self._keys, self._problem = keys, None
 
     def _ask(self) -> list[Any]:
         address = self._config.jwks or self._discover()
-        return _fetched(address)["keys"]
+        keys = _fetched(address)["keys"]
+        if not isinstance(keys, list):
+            raise ValueError(f"{address} has no list of keys")
+        return cast("list[Any]", keys)
 
     def _discover(self) -> str:
         """Where the issuer says that its keys are: RFC 8414 first, then OpenID Connect."""
@@ -153,7 +181,7 @@ class OAuth:
             try:
                 said = _fetched(address)
                 if said.get("issuer") in self._issuers:
-                    return said["jwks_uri"]
+                    return str(said["jwks_uri"])
             except (OSError, ValueError, KeyError) as error:
                 problem = error
         raise ValueError(f"{self._config.issuer} does not say where its keys are ({problem})")
@@ -161,9 +189,13 @@ class OAuth:
 
 def _fetched(address: str) -> dict[str, Any]:
     """The JSON object at an address. Raises OSError or ValueError."""
+    from http.client import HTTPException
     from urllib.request import urlopen
 
     if not address.startswith(("https://", "http://")):  # it would open files too
         raise ValueError(f"{address} is no web address")
-    with urlopen(address, timeout=TIMEOUT) as response:
-        return msgspec.json.decode(response.read(1 << 20), type=dict[str, Any])
+    try:
+        with urlopen(address, timeout=TIMEOUT) as response:
+            return msgspec.json.decode(response.read(1 << 20), type=dict[str, Any])
+    except HTTPException as error:
+        raise OSError(f"{address} does not speak HTTP ({error})") from None

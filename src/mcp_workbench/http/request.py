@@ -16,6 +16,10 @@ Receive = Callable[[], Awaitable[AsgiMessage]]
 Send = Callable[[AsgiMessage], Awaitable[None]]
 Header = tuple[bytes, bytes]
 
+PATH = "/mcp"
+TOOLBOXES = "/toolboxes/"
+"""MCP is at the first, and for single toolboxes between the two."""
+
 JSON = b"application/json"
 EVENTS = b"text/event-stream"
 

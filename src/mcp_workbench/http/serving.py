@@ -16,11 +16,12 @@ import uvicorn
 from ..config import Config
 from ..errors import WorkbenchError
 from ..life import Life
-from .app import PATH, App
+from .app import App
 from .callers import token_file
 from .connections import Connection, end_overdue
 from .listening import Address, open_unix
 from .metrics import MeteredWorkbench
+from .request import PATH
 
 FINISH = 10
 """Seconds that calls under way may still take once we were asked to end."""
