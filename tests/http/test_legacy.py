@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -211,6 +214,48 @@ def test_a_batch_of_the_one_revision_that_has_them_is_answered_together(served: 
     assert [answer.get("error", {}).get("code") for answer in answers] == [None, None, -32601, -32600]
     assert served.request("POST", body=batch[1:2], headers=session.headers).status == 202
     assert served.request("POST", body=[], headers=session.headers).status == 400
+
+
+def slow_call(id: int, seconds: float = 30) -> dict[str, object]:
+    return {
+        "jsonrpc": "2.0",
+        "id": id,
+        "method": "tools/call",
+        "params": use("dev/echo/slow", {"seconds": seconds}),
+    }
+
+
+def test_a_request_of_a_batch_can_be_cancelled(served: Served) -> None:
+    session = served.session("2025-03-26")
+    before = len(cancelled(served))
+    with ThreadPoolExecutor(1) as pool:
+        batch = [slow_call(1), slow_call(2, 1)]
+        answer = pool.submit(served.request, "POST", body=batch, headers=session.headers)
+        time.sleep(0.5)
+        assert session.notify("notifications/cancelled", {"requestId": 1}).status == 202
+        assert [each["id"] for each in answer.result(10).json] == [2]
+    assert len(cancelled(served)) == before + 1
+    both = [slow_call(3), {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}}]
+    assert served.request("POST", body=both, headers=session.headers).status == 202
+
+
+def test_a_client_that_leaves_its_batch_has_given_it_up(served: Served) -> None:
+    session = served.session("2025-03-26")
+    before = len(cancelled(served))
+    with socket.create_connection(("127.0.0.1", served.port), 10) as raw:
+        body = json.dumps([slow_call(1), slow_call(2)]).encode()
+        headers = {**served.headers, **session.headers, "Content-Type": "application/json"}
+        said = "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode()
+        raw.sendall(
+            b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n%bContent-Length: %d\r\n\r\n" % (said, len(body))
+        )
+        raw.sendall(body)
+        time.sleep(0.5)
+    until = time.monotonic() + PATIENCE
+    while len(cancelled(served)) < before + 2:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert "Exception" not in served.stderr
 
 
 def test_later_revisions_have_no_batches(served: Served) -> None:

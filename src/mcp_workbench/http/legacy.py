@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -60,9 +62,14 @@ class Legacy:
                 400, "an empty batch" if not items else f"batches belong to {revisions.BATCHES} alone"
             )
         with _at_work(session):
-            answering = asyncio.gather(*(self._member(session, item) for item in items))
-            request.gone.add_done_callback(lambda _: answering.cancel())
-            answers = await answering
+            tasks = [asyncio.create_task(self._member(session, item)) for item in items]
+            request.gone.add_done_callback(lambda _: _cancel(tasks))
+            try:
+                answers = await asyncio.gather(*tasks)
+            except asyncio.CancelledError:
+                if (task := asyncio.current_task()) is not None:
+                    task.uncancel()
+                raise Refused(503, "the workbench is shutting down") from None
         wanted = [joined(answer) for answer in answers if answer]
         if wanted:
             await request.answer(200, b"[" + b",".join(wanted) + b"]")
@@ -168,11 +175,36 @@ class Legacy:
         if message.method is None or not message.id:
             self._hear(session, message)
             return ()
+        member = session.running[message.key] = _Member()
         try:
             question = self._question(session, message)
             return messages.answer(message.id, *await self._endpoint.answer(question, _unheard))
         except RpcError as error:
             return messages.failure(message.id, error)
+        except asyncio.CancelledError:  # by its client, which wants no answer
+            return ()
+        finally:
+            if session.running.get(message.key) is member:
+                del session.running[message.key]
+
+
+class _Member:
+    """A request of a batch, in the task that works on it. Nobody can come back for its answer."""
+
+    def __init__(self) -> None:
+        self._task = asyncio.current_task()
+
+    def cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def abandoned(self, now: float, patience: float) -> bool:
+        return False
+
+
+def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
 
 
 @contextlib.contextmanager

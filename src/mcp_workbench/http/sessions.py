@@ -7,11 +7,11 @@ import re
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Protocol
 
 from ..endpoint.question import Client
 from ..endpoint.subscription import EVERYTHING, Subscription
 from .callers import Caller
-from .exchange import Exchange
 from .request import Refused
 from .respondent import Respondent
 from .streams import Stream
@@ -39,6 +39,17 @@ PRIMED = "2025-11-25"
 _EVENT = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 
 
+class Running(Protocol):
+    """A call under way."""
+
+    def cancel(self) -> None:
+        """Give it up: nobody wants its answer any more."""
+
+    def abandoned(self, now: float, patience: float) -> bool:
+        """Whether its client left, could come back for it, and has not for so many seconds."""
+        ...
+
+
 class Session:
     """One client, from its `initialize` on."""
 
@@ -47,7 +58,7 @@ class Session:
         self.client = client
         self.caller = caller
         self.primed = client.version >= PRIMED
-        self.running: dict[bytes, Exchange] = {}
+        self.running: dict[bytes, Running] = {}
         """Calls under way by the id of their request; the later one where a client uses an id twice."""
         self.requests = 0
         """How many are being answered now."""
