@@ -29,7 +29,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
             nonlocal count
             count += 1
             home = tmp_path / f"home{count}"
-            home.mkdir()
+            home.mkdir(exist_ok=True)
             return stack.enter_context(Served(home, config, *args, **options))
 
         yield start

@@ -67,6 +67,16 @@ def test_an_empty_token_file_is_filled_again(tmp_path: Path) -> None:
     assert len(own_token(environ)) >= 32
 
 
+def test_a_token_file_that_is_no_text_stops_the_start_with_what_to_do(serve: Serve, tmp_path: Path) -> None:
+    state = tmp_path / "home1" / "state" / "mcp-workbench"
+    state.mkdir(parents=True)
+    (state / "http-token").write_bytes(b"\xff\xfe bad\n")
+    with pytest.raises(RuntimeError) as failed:
+        serve()
+    assert "http-token holds no token; delete it" in str(failed.value)
+    assert "Traceback" not in str(failed.value)
+
+
 def test_processes_that_start_at_the_same_time_agree_on_the_token(tmp_path: Path) -> None:
     environ = {"XDG_STATE_HOME": str(tmp_path)}
     tokens: list[str] = []

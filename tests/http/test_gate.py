@@ -67,6 +67,10 @@ def test_a_browser_may_ask_first_and_needs_no_token_for_that(served: Served) -> 
     answer = served.request("OPTIONS", headers=headers)
     assert answer.status == 204
     assert "mcp-session-id" in answer.headers["Access-Control-Allow-Headers"]
+    wanted = {"Access-Control-Request-Headers": "content-type, Mcp-Param-Region,mcp-param-, x-other"}
+    allowed = served.request("OPTIONS", headers={**headers, **wanted}).headers["Access-Control-Allow-Headers"]
+    assert "mcp-param-region" in allowed.split(", ")
+    assert not {"mcp-param-", "x-other"} & set(allowed.split(", "))
     assert served.request("OPTIONS", headers={**headers, "Origin": "http://evil.example"}).status == 403
 
 

@@ -81,7 +81,7 @@ class App:
         self._gate.check(request)
         oauth = self._callers.oauth
         if request.method == "OPTIONS":
-            await request.answer(204, headers=preflight())
+            await request.answer(204, headers=preflight(request))
         elif request.path == PATH:
             await self._main.enter(request, await self._callers.identify(request))
         elif request.path.startswith(TOOLBOXES) and request.path.endswith(PATH):

@@ -70,6 +70,8 @@ def _kept(path: str) -> str:
             return file.read().strip()
     except FileNotFoundError:
         return ""
+    except UnicodeDecodeError:
+        raise OSError(f"{path} holds no token; delete it, and a new one is made") from None
 
 
 class Callers:

@@ -14,18 +14,18 @@ LOOPBACK = frozenset(("localhost", "127.0.0.1", "[::1]"))
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?")
 
-_ALLOWED_HEADERS = b", ".join(
-    (
-        b"accept",
-        b"authorization",
-        b"content-type",
-        b"last-event-id",
-        b"mcp-method",
-        b"mcp-name",
-        b"mcp-protocol-version",
-        b"mcp-session-id",
-    )
+_ALLOWED_HEADERS = (
+    b"accept",
+    b"authorization",
+    b"content-type",
+    b"last-event-id",
+    b"mcp-method",
+    b"mcp-name",
+    b"mcp-protocol-version",
+    b"mcp-session-id",
 )
+_PARAM = re.compile(r"mcp-param-[a-z0-9!#$%&'*+.^_`|~-]+")
+"""A header that repeats an argument; its name is up to the tool, so it is allowed when it is asked for."""
 
 
 class Gate:
@@ -67,11 +67,13 @@ class Gate:
         return self._everywhere and _is_address(name)
 
 
-def preflight() -> list[Header]:
+def preflight(request: Request) -> list[Header]:
     """What a browser wants to know before it sends a page's request."""
+    wanted = (request.header(b"access-control-request-headers") or "").lower().split(",")
+    params = [name.strip().encode() for name in wanted if _PARAM.fullmatch(name.strip())]
     return [
         (b"access-control-allow-methods", b"GET, POST, DELETE"),
-        (b"access-control-allow-headers", _ALLOWED_HEADERS),
+        (b"access-control-allow-headers", b", ".join((*_ALLOWED_HEADERS, *params))),
         (b"access-control-max-age", b"600"),
     ]
 
