@@ -11,7 +11,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import msgspec
 from msgspec import Raw
@@ -88,6 +88,35 @@ class Checked(msgspec.Struct):
     result: Validator | None
 
 
+class Listing(NamedTuple):
+    """What one worker lists."""
+
+    public: list[Raw]
+    """The definitions without what is between the worker and us."""
+    problems: list[str]
+    checked: dict[str, Checked]
+
+    def add(self, definition: Raw) -> None:
+        """Raises ValueError for a faulty schema."""
+        tool = _decode_members(definition)
+        meta = _decode_members(tool.pop("_meta", b"{}"))
+        name = msgspec.json.decode(tool["name"], type=str)
+        plain = bytes(meta.get(FORM, b"")) == b'"plain"'
+        try:
+            self.checked[name] = Checked(
+                version=meta.get(VERSION, Raw(b"null")),
+                arguments=Validator(tool["inputSchema"]) if plain else None,
+                result=Validator(meta[RESULT_SCHEMA]) if RESULT_SCHEMA in meta else None,
+            )
+        except ValueError as problem:
+            reason = str(problem).partition("\n")[0]
+            raise ValueError(f"{name}: skipped: its schema is faulty: {reason}") from None
+        theirs = {key: value for key, value in meta.items() if not key.startswith(OURS)}
+        if theirs:
+            tool["_meta"] = Raw(encode(theirs))
+        self.public.append(Raw(encode(tool)))
+
+
 _decode_inner = msgspec.json.Decoder(InnerCall).decode
 _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 
@@ -111,8 +140,9 @@ class FolderServer(SpawnedServer):
         self.log_path = log_path
         self._checked: dict[str, Checked] = {}
         self._warned: set[str] = set()
-        self._under_way: dict[bytes, Call] = {}
-        self._inner: dict[bytes, asyncio.Task[None]] = {}
+        # By the worker too: there is one to a client that must not share it, and each pair counts for itself.
+        self._under_way: dict[tuple[object, bytes], Call] = {}
+        self._inner: dict[tuple[object, bytes], asyncio.Task[None]] = {}
 
     def _program(self) -> Program:
         config = self.config
@@ -127,37 +157,24 @@ class FolderServer(SpawnedServer):
     # Listing
 
     async def _list(self, session: Session) -> list[Raw]:
-        tools, meta = await session.list_tools()
+        listing = await self._read_listing(session)
         where = f"Tool files of server '{self.config.name}' (toolbox '{self.config.toolbox}')"
-        self.notes = [f"{where}: {line}" for line in _errors(meta)]
-        self._checked = {}
-        public: list[Raw] = []
+        self.notes = [f"{where}: {line}" for line in listing.problems]
+        self._checked = listing.checked
+        return listing.public
+
+    async def _read_listing(self, session: Session) -> Listing:
+        tools, meta = await session.list_tools()
+        listing = Listing([], _errors(meta), {})
         for tool in tools:
             try:
-                public.append(self._public(tool))
+                listing.add(tool)
             except ValueError as problem:
-                self.notes.append(f"{where}: {problem}")
-        return public
+                listing.problems.append(str(problem))
+        return listing
 
-    def _public(self, definition: Raw) -> Raw:
-        """The definition without what is between the worker and us. Raises ValueError for a faulty schema."""
-        tool = _decode_members(definition)
-        meta = _decode_members(tool.pop("_meta", b"{}"))
-        name = msgspec.json.decode(tool["name"], type=str)
-        plain = bytes(meta.get(FORM, b"")) == b'"plain"'
-        try:
-            self._checked[name] = Checked(
-                version=meta.get(VERSION, Raw(b"null")),
-                arguments=Validator(tool["inputSchema"]) if plain else None,
-                result=Validator(meta[RESULT_SCHEMA]) if RESULT_SCHEMA in meta else None,
-            )
-        except ValueError as problem:
-            reason = str(problem).partition("\n")[0]
-            raise ValueError(f"{name}: skipped: its schema is faulty: {reason}") from None
-        theirs = {key: value for key, value in meta.items() if not key.startswith(OURS)}
-        if theirs:
-            tool["_meta"] = Raw(encode(theirs))
-        return Raw(encode(tool))
+    async def _list_further(self, link: Link, *, announced: bool = False) -> None:
+        """All workers of a folder have the same files: what the first one lists is what there is."""
 
     async def refresh(self, audience: Audience | None = None) -> None:
         """A file may have been saved this very moment; one that takes long to load is not waited for."""
@@ -193,7 +210,7 @@ class FolderServer(SpawnedServer):
         begun.meta = _call_meta(begun.call, version)
         super().send(begun)
         if begun.id:
-            self._under_way[begun.id] = begun.call
+            self._under_way[begun.link.peer, begun.id] = begun.call
 
     async def mend(self, begun: Begun, problem: RpcError | PeerClosed | TimedOut) -> Raw:
         if isinstance(problem, RpcError) and problem.code == STALE:
@@ -202,15 +219,16 @@ class FolderServer(SpawnedServer):
         return await super().mend(begun, problem)
 
     def end(self, begun: Begun) -> None:
-        self._under_way.pop(begun.id, None)
+        self._under_way.pop((begun.link.peer, begun.id), None)
         super().end(begun)
 
     def unmarked(self, raw: Raw, call: Call) -> Raw:
         return self._without_trace(raw, call) if b'"workbench/' in bytes(raw) else raw
 
     async def _exchange(self, session: Session, tool: Tool, call: Call) -> Raw:
+        known = self._checked
         for _ in range(MOST_TRIES):
-            checked = self._checked.get(tool.name)
+            checked = known.get(tool.name)
             if checked is None:
                 raise ToolNotFound(call.ref)  # its file went away since
             if checked.arguments is not None and (problems := checked.arguments.problems(call.arguments)):
@@ -220,16 +238,24 @@ class FolderServer(SpawnedServer):
             except RpcError as error:
                 if error.code != STALE:
                     raise
-                await self._list_again()
+                known = await self._check_again(session)
                 continue
             if checked.result is not None and (problems := checked.result.problems(raw)):
                 self._warn_of_result(tool.name, problems)
             return raw
         raise RpcError(INTERNAL_ERROR, "the tool's file changes faster than it can be called")
 
+    async def _check_again(self, session: Session) -> dict[str, Checked]:
+        """What the worker of this session has now; of a further one it is of interest to its calls alone."""
+        if self._link is None or session is self._link.session:
+            await self._list_again()
+            return self._checked
+        return (await self._read_listing(session)).checked
+
     async def _try(self, session: Session, tool: Tool, call: Call, version: Raw) -> Raw:
         id = session.peer.next_id()
-        self._under_way[id] = call
+        key = (session.peer, id)
+        self._under_way[key] = call
         limit = self._limit
         if limit.idle is not None:
             limit = self._bear_with(session, call, id)
@@ -244,7 +270,7 @@ class FolderServer(SpawnedServer):
                 limit=limit,
             )
         finally:
-            del self._under_way[id]
+            del self._under_way[key]
         return self.unmarked(raw, call)
 
     def _warn_of_result(self, name: str, problems: list[str]) -> None:
@@ -280,20 +306,20 @@ class FolderServer(SpawnedServer):
         except msgspec.DecodeError as error:
             request.fail(RpcError(INVALID_PARAMS, f"call_tool: {error}"))
             return
-        outer = self._under_way.get(bytes(inner.outer))
+        outer = self._under_way.get((peer, bytes(inner.outer)))
         if outer is None:
             request.fail(RpcError(INVALID_PARAMS, "the call that this belongs to has ended"))
         elif request.method == "workbench/list_tools":
             request.answer(encode({"tools": self._switchboard.callable_from(outer)}))
         else:
-            key = bytes(request.id)
+            key = (peer, bytes(request.id))
             self._inner[key] = self._chores.begin(self._connect_inner(request, outer, inner))
             self._inner[key].add_done_callback(lambda _: self._inner.pop(key, None))
 
     def on_notification(self, peer: Peer, method: str, params: Raw) -> None:
         if method == "notifications/cancelled":
             cancelled: dict[str, Any] = msgspec.json.decode(params)
-            task = self._inner.get(encode(cancelled.get("requestId")))
+            task = self._inner.get((peer, encode(cancelled.get("requestId"))))
             if task is not None:
                 task.cancel()
         else:

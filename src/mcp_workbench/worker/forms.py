@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import json
 import re
 from abc import ABC, abstractmethod
@@ -11,10 +10,12 @@ from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any, TypeVar, cast, overload
+from zlib import crc32
 
 from .context import Context
-from .problems import BadName, BadSchema, BadSignature, NoTool, Problem
+from .problems import BadDefinition, BadName, BadSchema, BadSignature, NoTool, Problem
 from .results import result_of
+from .wire import encode_json
 
 FORM = "workbench/form"
 VERSION = "workbench/version"
@@ -61,9 +62,6 @@ def _mark(said: dict[str, Any], function: Any) -> Any:
     return function
 
 
-_versions = itertools.count(1)
-
-
 class Tool(ABC):
     """A tool as its folder offers it. `begin` gives the value, or the coroutine that will."""
 
@@ -74,8 +72,20 @@ class Tool(ABC):
         self.definition = definition
         self.function = function
         self.is_async = is_async(function)
-        self.version = next(_versions)
-        """Tells this tool from what its file made of the name before and will make of it later."""
+        self.version = 0
+        """Tells what is announced of this tool from what was announced before and will be later."""
+
+    def seal(self) -> None:
+        """Give the definition its version: by its content, so that all workers of a folder have the same.
+
+        Raises BadDefinition for what could not be sent.
+        """
+        try:
+            said = encode_json(self.definition)
+        except Exception as error:  # also of a foreign object's own code
+            raise BadDefinition(self.name, error) from error
+        self.version = crc32(said.encode("utf-8", "replace"))
+        self.definition["_meta"][VERSION] = self.version
 
     @abstractmethod
     def begin(self, arguments: dict[str, Any], context: Context) -> Any:
@@ -141,7 +151,7 @@ def tools_of(module: ModuleType, file: str, warn: Callable[[str], None]) -> list
             raise Problem(f"it has two tools named {each.name!r}", "Give one of them another name")
         names.add(each.name)
         each.definition["_meta"][FILE] = file
-        each.definition["_meta"][VERSION] = each.version
+        each.seal()
     return found
 
 

@@ -12,6 +12,7 @@ Problem
 ├── ImportHangs
 ├── NoTool
 ├── BadSchema
+├── BadDefinition
 ├── BadName
 ├── BadSignature
 ├── NeedsPydantic
@@ -80,7 +81,9 @@ class ImportFailed(Problem):
             fix = "Correct it and save the file"
         else:
             fix = f"If it is a package, run: {pip_install(module)} and save the file again"
-        super().__init__(f"importing it failed{place}: {type(error).__name__}: {error}".rstrip(": "), fix)
+        super().__init__(
+            f"importing it failed{place}: {type(error).__name__}: {text_of(error)}".rstrip(": "), fix
+        )
 
 
 class ImportHangs(Problem):
@@ -102,6 +105,14 @@ class NoTool(Problem):
 
 class BadSchema(Problem):
     """A plain form that is not what section "The plain form" of the guide says."""
+
+
+class BadDefinition(Problem):
+    def __init__(self, name: str, error: BaseException) -> None:
+        super().__init__(
+            f"what is said of the tool {name!r} is no JSON: {text_of(error)}",
+            "Use dicts, lists, strings and finite numbers in defaults, annotations and schemas",
+        )
 
 
 class BadName(Problem):
@@ -132,3 +143,11 @@ class RepeatedName(Problem):
 
 def pip_install(requirement: str) -> str:
     return f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(requirement)}"
+
+
+def text_of(error: BaseException) -> str:
+    """What an exception says of itself, whose own code may fail over it."""
+    try:
+        return str(error)
+    except BaseException as failed:
+        return f"{type(error).__name__}, whose __str__ failed with {type(failed).__name__}"
