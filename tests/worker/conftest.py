@@ -49,6 +49,7 @@ class Worker:
         self.cancelled: list[Any] = []
         self.strays: queue.Queue[dict[str, Any]] = queue.Queue()  # replies to nobody: their id is null
         self.hold_inner = threading.Event()  # set: inner requests are never answered
+        self.held: list[Any] = []
         self._ids = itertools.count(1)
         self._replies: dict[int, queue.Queue[dict[str, Any]]] = {}
         self._chains: dict[int, dict[str, Any]] = {}
@@ -159,6 +160,7 @@ class Worker:
         """What the workbench does with a request of a tool; its tools are those of this worker."""
         params = message["params"]
         if self.hold_inner.is_set():
+            self.held.append(message["id"])
             return
         try:
             if message["method"] == "workbench/list_tools":

@@ -310,3 +310,39 @@ def test_the_context_tells_who_calls(folder: Folder) -> None:
         "tool": "a", "call_id": "7", "root": "1", "parent": "6", "caller": "report_6",
         "toolbox": "dev", "server": "mine", "principal": "ann",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["def", "async def"])
+def test_an_error_that_cannot_be_written_is_an_error_of_its_call(folder: Folder, form: str) -> None:
+    body = """
+    class Odd(Exception):
+        def __str__(self):
+            return self.missing
+    raise Odd
+    """
+    folder.plain("a", body, form)
+    assert folder.start().error("a") == "Odd, whose __str__ failed with AttributeError"
+
+
+@pytest.mark.parametrize("form", ["def", "async def"])
+def test_a_result_whose_own_code_fails_is_an_error_of_its_call(folder: Folder, form: str) -> None:
+    body = """
+    class Odd:
+        def model_dump(self, **options):
+            raise LookupError("no dump")
+    return {"x": Odd()}
+    """
+    folder.plain("a", body, form)
+    assert "no dump" in folder.start().error("a")
+
+
+@pytest.mark.parametrize("loss", ["sys.stderr.close()", "sys.stdout = sys.stderr = None"])
+def test_a_tool_that_takes_stderr_away_harms_nobody(folder: Folder, loss: str) -> None:
+    folder.plain("lose", f"import sys\n{loss}\nreturn 'lost'")
+    folder.plain("a", "return 'good'")
+    worker = folder.start()
+    assert worker.text("lose") == "lost"
+    folder.write("a.py", "def default(:\n")
+    assert worker.text("a") == "good"
+    assert worker.close() == 0
+    assert "a.py: its last good version is kept" in worker.stderr()

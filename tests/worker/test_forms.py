@@ -108,6 +108,18 @@ BAD = {
         "two tools named 'x'",
     ),
     "a typed name with spaces": (typed("@tool(name='a b')\ndef a(): pass\n"), "'a b' is no tool name"),
+    "a default that JSON cannot say": (
+        typed("@tool\ndef a(limit: float = float('inf')) -> str: return ''\n"),
+        "what is said of the tool 'a' is no JSON",
+    ),
+    "an annotation that JSON cannot say": (
+        typed("@tool(annotations={'x': b'x'})\ndef a() -> str: return ''\n"),
+        "a value of type bytes has no JSON form",
+    ),
+    "an error that cannot be written": (
+        "class E(Exception):\n    def __str__(self): raise KeyError\nraise E\n",
+        "importing it failed in line 3: E: E, whose __str__ failed with KeyError",
+    ),
     "an option that @tool does not have": (typed("@tool(nam='x')\ndef a(): pass\n"), "no option 'nam'"),
 }
 

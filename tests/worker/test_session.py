@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import Folder, WireError
+from .conftest import Folder, WireError, wait_until
 
 
 def test_a_worker_introduces_itself_as_a_server_whose_list_changes(folder: Folder) -> None:
@@ -139,3 +139,29 @@ def test_a_stopped_and_continued_worker_goes_on(folder: Folder) -> None:
     number = worker.begin_call("a")
     os.kill(worker.process.pid, signal.SIGCONT)
     assert json.dumps(worker.end(number)) == '{"content": [{"type": "text", "text": "a"}]}'
+
+
+def test_a_request_that_python_cannot_read_is_answered_by_its_id(folder: Folder) -> None:
+    folder.plain("a", "return 'ran'")
+    worker = folder.start()
+    number = worker.begin("ping")
+    assert worker.end(number) == {}
+    line = '{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a","arguments":{"x":%s}}}'
+    for hard in ("7" * 5000, "[" * 100_000):
+        worker.send_line((line % (number, hard)).encode())
+        with pytest.raises(WireError, match="Parse error") as refused:
+            worker.end(number)
+        assert refused.value.code == -32700
+    assert worker.text("a") == "ran"
+
+
+def test_an_answer_that_python_cannot_read_ends_the_call_that_waits_for_it(folder: Folder) -> None:
+    folder.plain("a", "from mcp_workbench import call_tool\nreturn (await call_tool('b')).text", "async def")
+    worker = folder.start()
+    worker.hold_inner.set()
+    number = worker.begin_call("a")
+    wait_until(lambda: worker.held)
+    worker.send_line(b'{"jsonrpc":"2.0","id":%d,"result":{"n":%s}}' % (worker.held[0], b"7" * 5000))
+    result = worker.end(number)
+    assert result["isError"]
+    assert "Parse error" in result["content"][0]["text"]

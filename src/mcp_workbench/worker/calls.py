@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import os
-import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from .context import Context, current_call
 from .results import error_result, failure, unfit
+from .says import say
 
 if TYPE_CHECKING:
     from .forms import Tool
@@ -59,9 +59,9 @@ class Call:
         if task is not None:
             task.get_loop().call_soon_threadsafe(task.cancel)
         elif not self.tool.is_async:
-            sys.stderr.write(
+            say(
                 f"Tool {self.tool.name!r} was cancelled. A plain function cannot be stopped: it runs on, and "
-                "its result will be dropped.\n"
+                "its result will be dropped."
             )
         for number in list(self.inner):
             self.requests.cancel(number)
@@ -131,7 +131,7 @@ class Call:
     def _answer_value(self, value: Any) -> None:
         try:
             result = self.tool.result(value)
-        except Exception as error:
+        except BaseException as error:  # what was returned may have code of its own
             result = unfit(self.tool.name, error)
         self._answer(result)
 
@@ -144,5 +144,5 @@ class Call:
         self._session.forget(self)
         try:
             self._wire.send({"jsonrpc": "2.0", "id": self.id, "result": result})
-        except (TypeError, ValueError, RecursionError) as error:
+        except BaseException as error:
             self._wire.send({"jsonrpc": "2.0", "id": self.id, "result": unfit(self.tool.name, error)})

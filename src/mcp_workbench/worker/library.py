@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from .forms import Tool
 from .imports import FolderModules, Source, import_failed, module_name
 from .loops import Loops
 from .problems import ImportHangs, Problem, RepeatedName, Unsafe
+from .says import say
 from .sources import Sources, Stamp
 from .versions import DESTROY_SECONDS, Version
 
@@ -253,7 +253,7 @@ class Library:
             self._said = set(lines)
             tell, self._listed = self._listed, False
         for line in new:
-            sys.stderr.write(line + "\n")
+            say(line)
         if tell:
             self._changed()
 

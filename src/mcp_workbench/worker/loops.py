@@ -13,9 +13,10 @@ import asyncio
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Coroutine
 from typing import Any
+
+from .says import say, say_trace
 
 Job = Callable[[], Coroutine[Any, Any, None]]
 
@@ -41,7 +42,7 @@ class Loop:
             try:
                 self.events.run_forever()
             except BaseException:
-                traceback.print_exc()
+                say_trace()
 
     def beat(self) -> None:
         self.asked = None
@@ -96,9 +97,7 @@ class Loops:
 
     def _switch(self, loop: Loop) -> None:
         if loop is not self._loops[0]:
-            sys.stderr.write(
-                f"An async tool blocks the event loop{_place(self.current)}; others go on beside it.\n"
-            )
+            say(f"An async tool blocks the event loop{_place(self.current)}; others go on beside it.")
         self.current = loop
         loop.events.call_soon_threadsafe(self._attach, loop)
         for job in list(self._unstarted):

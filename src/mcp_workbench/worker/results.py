@@ -7,6 +7,7 @@ import traceback
 from typing import Any, cast
 
 from .content import NoContent, block, is_content, jsonable
+from .problems import text_of
 
 TRACE = "workbench/trace"
 
@@ -70,16 +71,18 @@ def failure(error: BaseException) -> dict[str, Any]:
     return error_result(message_of(error), trace_of(error))
 
 
-def unfit(tool: str, error: Exception) -> dict[str, Any]:
+def unfit(tool: str, error: BaseException) -> dict[str, Any]:
     """The result of a tool that returned what cannot be turned into content."""
-    reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    reason = "it is nested too deeply" if isinstance(error, RecursionError) else text_of(error)
     return error_result(f"What tool {tool!r} returned cannot be turned into content: {reason}")
 
 
 def message_of(error: BaseException) -> str:
     if isinstance(error, SystemExit):
-        return f"The tool called sys.exit({'' if error.code is None else repr(error.code)})"
-    text = str(error)
+        code = error.code
+        shown = "" if code is None else repr(code) if type(code) in (int, str) else text_of(error)
+        return f"The tool called sys.exit({shown})"
+    text = text_of(error)
     # A KeyError's own text is the bare key, which tells a reader nothing.
     if not text or isinstance(error, KeyError):
         return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 from .. import __version__
@@ -15,6 +18,8 @@ from .forms import VERSION
 from .library import IMPORT_SECONDS, Library
 from .loops import TICK, Loops
 from .requests import Requests
+from .results import message_of
+from .says import say_trace
 from .threads import Threads
 from .wire import Wire
 
@@ -25,10 +30,14 @@ PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
 STALE = -32000
 """The call was made for another version of the tool; nothing was run."""
 
 Id = Any  # a number or a string
+
+# How the workbench begins a message. The rest may be what Python refuses: a number of 5000 digits.
+_BEGINNING = re.compile(rb'{ ?"jsonrpc": ?"2\.0", ?"id": ?(\d{1,18}), ?"(method|result|error)":')
 
 
 class Session:
@@ -71,7 +80,17 @@ class Session:
         if any(message.get("method") in ("tools/call", "tools/list") for message in messages):
             self._library.refresh()
         for message in messages:
-            self._receive(message)
+            self._guard(message.get("id"), self._receive, message)
+
+    def _guard(self, number: Id, work: Callable[..., None], *args: Any) -> None:
+        """A request is answered, whatever happens over it: the workbench would wait for ever."""
+        try:
+            work(*args)
+        except Exception as error:
+            say_trace()
+            if number is not None:
+                self._calls.pop(number, None)
+                self._error(number, INTERNAL_ERROR, f"Internal error: {message_of(error)}")
 
     def _parse(self, line: bytes) -> dict[str, Any] | None:
         """The message of a line; one that is none is answered here."""
@@ -80,7 +99,7 @@ class Session:
         try:
             message = json.loads(line)
         except (ValueError, RecursionError) as error:
-            self._error(None, PARSE_ERROR, f"Parse error: {error}")
+            self._unreadable(line, f"Parse error: {error}")
             return None
         if isinstance(message, dict):
             message = cast("dict[str, Any]", message)
@@ -88,6 +107,15 @@ class Session:
                 return message
         self._error(None, INVALID_REQUEST, "Invalid request: no object with an id of a number or a string")
         return None
+
+    def _unreadable(self, line: bytes, reason: str) -> None:
+        """Whoever waits for an answer gets one, where the beginning of the line tells who that is."""
+        found = _BEGINNING.match(line)
+        number = None if found is None else int(found[1])
+        if found is None or found[2] == b"method":
+            self._error(number, PARSE_ERROR, reason)
+        else:
+            self.requests.settle({"id": number, "error": {"code": PARSE_ERROR, "message": reason}})
 
     def _receive(self, message: dict[str, Any]) -> None:
         method = message.get("method")
@@ -103,7 +131,7 @@ class Session:
         elif method == "tools/call":
             self._call(number, cast("dict[str, Any]", params))
         elif method == "tools/list":
-            self._library.when_ready(None, lambda: self._list(number))
+            self._library.when_ready(None, partial(self._guard, number, self._list, number))
         elif method == "ping":
             self._answer(number, {})
         elif method == "initialize":
@@ -149,7 +177,7 @@ class Session:
             self._error(number, INVALID_PARAMS, "Invalid params: _meta must be an object")
         else:
             self._calls[number] = None
-            self._library.when_ready(name, lambda: self._start(number, name, params))
+            self._library.when_ready(name, partial(self._guard, number, self._start, number, name, params))
 
     def _start(self, number: Id, name: str, params: dict[str, Any]) -> None:
         if number not in self._calls:
@@ -182,7 +210,9 @@ class Session:
         self.wire.send({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}})
 
     def _end(self) -> None:
-        self._library.close()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)  # threads with plain functions may still run, and nobody waits for them any more
+        try:
+            self._library.close()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:  # a tool may have closed them
+            os._exit(0)  # threads with plain functions may still run, and nobody waits for them any more

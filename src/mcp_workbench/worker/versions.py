@@ -12,6 +12,7 @@ from .forms import Tool, is_async, tools_of
 from .imports import Source, run
 from .loops import Loops
 from .results import message_of
+from .says import say
 
 DESTROY_SECONDS = 1.5
 
@@ -69,4 +70,4 @@ class Version:
             self._warn(f"destroy() takes longer than {seconds:g} seconds; going on without it")
 
     def _warn(self, text: str) -> None:
-        sys.stderr.write(f"{self.file}: {text}\n")
+        say(f"{self.file}: {text}")
