@@ -121,6 +121,46 @@ def test_a_broken_helper_keeps_the_last_good_versions(folder: Folder) -> None:
     assert worker.errors() == []
 
 
+LAZY = {
+    "an import in a function": "from _words import WORD\nreturn WORD",
+    "import_module": "import importlib\nreturn importlib.import_module('_words').WORD",
+}
+
+
+@pytest.mark.parametrize("body", LAZY.values(), ids=LAZY.keys())
+def test_a_helper_that_is_imported_inside_a_function_is_the_new_one_too(folder: Folder, body: str) -> None:
+    folder.write("_words.py", "WORD = 'old'\n")
+    folder.plain("lazy", body)
+    worker = folder.start()
+    assert worker.text("lazy") == "old"
+    for word in ("new", "newer"):
+        folder.write("_words.py", f"WORD = '{word}'\n")
+        time.sleep(0.8)  # the worker has looked at the folder by itself
+        assert worker.text("lazy") == word
+    folder.write("_words.py", "WORD = 'at once'\n")
+    assert worker.text("lazy") == "at once"
+
+
+@pytest.mark.parametrize("broken", ["WORD = \n", "WORD = 1 / 0\n"])
+@pytest.mark.parametrize("body", LAZY.values(), ids=LAZY.keys())
+def test_a_broken_helper_that_is_imported_inside_a_function_keeps_the_old_one(
+    folder: Folder, body: str, broken: str
+) -> None:
+    folder.write("_words.py", "WORD = 'good'\n")
+    folder.plain("lazy", body)
+    worker = folder.start()
+    assert worker.text("lazy") == "good"
+    folder.write("_words.py", broken)
+    assert [worker.text("lazy") for _ in range(2)] == ["good", "good"]
+    (line,) = worker.errors()
+    assert line.startswith("lazy.py: its last good version is kept: its helper _words.py: ")
+    (folder.path / "_words.py").unlink()
+    assert worker.text("lazy") == "good"
+    folder.write("_words.py", "WORD = 'better'\n")
+    assert worker.text("lazy") == "better"
+    assert worker.errors() == []
+
+
 def test_clients_are_told_of_a_change_that_nobody_asked_for(folder: Folder) -> None:
     folder.plain("a", "return 'a'")
     worker = folder.start()

@@ -10,6 +10,8 @@ import ast
 import itertools
 import os
 import sys
+import threading
+from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, cast
@@ -20,6 +22,8 @@ from .problems import ImportFailed, Problem, SyntaxProblem
 _versions = itertools.count(1)
 # Python 3.9 cannot tell; there a helper named like a standard module is not recommended.
 _STANDARD: frozenset[str] = getattr(sys, "stdlib_module_names", frozenset(sys.builtin_module_names))
+
+_IMPORTERS = ("import_module", "__import__")
 
 
 class Source:
@@ -45,7 +49,15 @@ def _imported(tree: ast.AST) -> set[str]:
             names.update(alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module.partition(".")[0])
+        elif isinstance(node, ast.Call) and node.args and _name_of(node.func) in _IMPORTERS:
+            first = node.args[0]
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                names.add(first.value.partition(".")[0])
     return names
+
+
+def _name_of(function: ast.expr) -> str:
+    return getattr(function, "attr", "") or getattr(function, "id", "")
 
 
 def module_name(file: str) -> str:
@@ -104,7 +116,11 @@ class FolderModules:
         self.folder = folder
         self.files: dict[str, Any] = {}
         self.imports: dict[str, frozenset[str]] = {}
-        self._forgotten: dict[str, dict[str, ModuleType]] = {}
+        self._old: dict[str, ModuleType] = {}
+        """What was forgotten, until it has been imported anew."""
+        self._broken: set[str] = set()
+        """Of those, what could not be."""
+        self._thread = threading.local()
 
     def install(self) -> None:
         sys.meta_path.insert(0, self)
@@ -125,15 +141,34 @@ class FolderModules:
                 if spec.submodule_search_locations is not None:
                     spec.submodule_search_locations.append(os.path.join(self.folder, stem))
                 return spec
-        return None
+        return ModuleSpec(fullname, cast("Any", self)) if self._falls_back(fullname) else None
+
+    def _falls_back(self, name: str) -> bool:
+        """Whether the old module will do where there is no new one: for whoever is not being loaded itself.
+
+        A version that is kept may still import what a broken save has changed.
+        """
+        return name in self._old and not getattr(self._thread, "loads", False)
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Python's own kind of module will do."""
 
     def exec_module(self, module: ModuleType) -> None:
         assert module.__spec__ is not None
-        file = module.__spec__.origin
-        assert file is not None
+        name, file = module.__name__, module.__spec__.origin
+        falls_back = self._falls_back(name)
+        try:
+            if file is None or (falls_back and name in self._broken):
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+            self._execute(module, file)
+        except BaseException:
+            self._broken.add(name)
+            if not falls_back:
+                raise
+            sys.modules[name] = self._old[name]  # which the import system gives out in place of this one
+        self._old.pop(name, None)
+
+    def _execute(self, module: ModuleType, file: str) -> None:
         try:
             source = Source(self.folder, file)
         except Problem as problem:
@@ -153,25 +188,33 @@ class FolderModules:
                 return touched
             touched |= more
 
-    def forget(self, names: set[str]) -> dict[str, ModuleType]:
-        """Take modules out of `sys.modules`, so that the next import runs them anew; returns the old ones."""
-        old = {
-            name: module
-            for name, module in list(sys.modules.items())
-            if name.partition(".")[0] in names and self._is_ours(module)
-        }
-        for name in old:
-            del sys.modules[name]
+    def forget(self, names: set[str]) -> None:
+        """Take modules out of `sys.modules`, so that the next import runs them anew."""
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] in names and self._is_ours(module):
+                self._old[name] = sys.modules.pop(name)
         for name in names:
             self.imports.pop(name, None)
-            self._forgotten[name] = old
-        return old
+        self._broken = {name for name in self._broken if name.partition(".")[0] not in names}
 
-    def recall(self, old: dict[str, ModuleType]) -> None:
-        """Put modules back where no newer ones were imported, unless they were to be forgotten once more."""
-        for name, module in old.items():
-            if self._forgotten[name.partition(".")[0]] is old:
-                sys.modules.setdefault(name, module)
+    def begin_load(self, source: Source) -> None:
+        """The calling thread is going to load this file, and until its end gets nothing but what is new.
+
+        What the file imports inside its functions, and used before, is imported now: a helper that is broken
+        is a broken save of the files that use it. Raises Problem.
+        """
+        self._thread.loads = True
+        for name in sorted(source.imports & self._old.keys()):
+            spec = self.spec(name)
+            if spec is None or spec.origin is None:
+                continue
+            try:
+                import_module(name)
+            except BaseException as error:
+                problem = import_failed(error, os.path.join(self.folder, spec.origin))
+                if isinstance(error, _HelperProblem):
+                    raise problem from error
+                raise Problem(f"its helper {spec.origin}: {problem.reason}", problem.fix) from error
 
     def _is_ours(self, module: ModuleType | None) -> bool:
         """Also said of a module that is not loaded: it may become ours."""

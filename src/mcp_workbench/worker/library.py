@@ -152,7 +152,7 @@ class Library:
         started: list[tuple[Load, threading.Thread, float]] = []
         # One batch after the other: a later one must not find the helpers that an earlier one imports.
         with self._turn:
-            old = self._modules.forget(self._modules.touched_by(modules))
+            self._modules.forget(self._modules.touched_by(modules))
             for load in loads:
                 thread = threading.Thread(target=self._load, args=(load,), daemon=True)
                 thread.start()
@@ -162,9 +162,6 @@ class Library:
             thread.join(max(0.0, deadline - time.monotonic()))
             if thread.is_alive():
                 self._settle(load, load.file.version, ImportHangs(self._import_seconds))
-        # Where a new helper did not load, the versions that are kept may still import the old one.
-        with self._turn:
-            self._modules.recall(old)
         if not loads:
             self._say_and_tell()
 
@@ -181,6 +178,7 @@ class Library:
             if not load.gone:
                 source = Source(self._folder, file.name)
                 file.imports = source.imports
+                self._modules.begin_load(source)
                 version = Version(source, file.name)
         except Problem as problem:
             if isinstance(problem, Unsafe) and file.version is not None:
