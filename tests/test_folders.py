@@ -118,13 +118,27 @@ def test_a_broken_save_keeps_the_last_good_version_and_says_so(folder: Folder) -
     )
 
 
+@pytest.mark.parametrize("fault", ['"type": "string", "pattern": "("', '"type": "integer", "minimum": "abc"'])
+def test_a_saved_schema_that_is_none_keeps_the_last_good_version(folder: Folder, fault: str) -> None:
+    folder.write("a.py", plain("a", "return 'good'") + "\ndef destroy(): raise SystemExit\n")
+    client = folder.open()
+    faulty = f"""{{"n": {{{fault}, "description": "A number"}}}}"""
+    folder.write("a.py", plain("a", "return 'bad'", faulty))
+    assert text(client.use("dev/mine/a")) == "good"
+    (line,) = client.open("dev")["_errors"]
+    assert "a.py: its last good version is kept: its schema is faulty: " in line
+    folder.write("a.py", plain("a", "return 'better'", '{"n": {"type": "integer", "minimum": 3}}'))
+    assert text(client.use("dev/mine/a", {"n": 3})) == "better"
+    assert "_errors" not in client.open("dev")
+
+
 def test_a_schema_that_is_none_is_named_and_the_others_load(folder: Folder) -> None:
     folder.write("a.py", plain("a", "return 'good'"))
     folder.write("b.py", plain("b", "return 1", """{"n": {"type": "string", "pattern": "["}}"""))
     client = folder.open()
     listing = client.open("dev")
     assert "a" in [tool["name"] for tool in listing["tools"]]
-    assert "b: skipped: its schema is faulty" in listing["_errors"][0]
+    assert "b.py: skipped: its schema is faulty" in listing["_errors"][0]
     assert "Tool 'b' not found" in text(client.use("dev/mine/b"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from typing import Any
@@ -345,6 +346,51 @@ def test_of_two_files_with_one_name_the_later_is_skipped_until_the_name_is_free(
     first.unlink()
     assert worker.text("same") == "second"
     assert worker.errors() == []
+
+
+@pytest.mark.parametrize(("taker", "owner"), [("a", "b"), ("b", "a")])
+def test_a_save_that_takes_another_files_name_keeps_its_last_good_version(
+    folder: Folder, taker: str, owner: str
+) -> None:
+    folder.plain(taker, "return 'taker'")
+    path = folder.plain(owner, "return 'owner'")
+    worker = folder.start()
+    assert worker.text(taker) == "taker"
+    folder.write(f"{taker}.py", path.read_text().replace("'owner'", "'repeated'"))
+    assert (worker.text(taker), worker.text(owner)) == ("taker", "owner")
+    (line,) = worker.errors()
+    assert line.startswith(
+        f"{taker}.py: its last good version is kept: the tool name '{owner}' is taken by {owner}.py"
+    )
+    path.unlink()
+    assert worker.text(owner) == "repeated"
+    assert set(worker.tools()) == {owner}
+    assert worker.errors() == []
+
+
+def test_two_files_may_change_their_names_with_each_other(folder: Folder) -> None:
+    first = folder.plain("a", "return 'first'")
+    second = folder.plain("b", "return 'second'")
+    worker = folder.start()
+    assert worker.text("a") == "first"
+    texts = first.read_text(), second.read_text()
+    worker.process.send_signal(signal.SIGSTOP)
+    first.write_text(texts[1])
+    second.write_text(texts[0])
+    worker.process.send_signal(signal.SIGCONT)
+    assert (worker.text("a"), worker.text("b")) == ("first", "second")
+    assert worker.errors() == []
+
+
+def test_a_save_whose_schema_the_workbench_refuses_keeps_the_last_good_version(folder: Folder) -> None:
+    folder.write("a.py", _counting("a", "1") + "\ndef destroy():\n    calls.clear()\n")
+    worker = folder.start()
+    assert worker.text("a") == "1 1"
+    faulty = "{'x': {'type': 'integer', 'description': 'd', 'minimum': 'abc'}}"
+    folder.write("a.py", _counting("a", "2").replace("{}", faulty, 1))
+    assert worker.text("a") == "1 2"
+    (line,) = worker.errors()
+    assert line.startswith("a.py: its last good version is kept: its schema is faulty: no such minimum")
 
 
 def test_helpers_and_hidden_files_are_no_tools(folder: Folder) -> None:

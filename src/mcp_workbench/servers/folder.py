@@ -38,6 +38,7 @@ WORKER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "worker", "__m
 # The keys of `_meta` that the worker and we share, and nobody else sees.
 CALL = "workbench/call"
 ERRORS = "workbench/errors"
+FILE = "workbench/file"
 FORM = "workbench/form"
 RESULT_SCHEMA = "workbench/resultSchema"
 TRACE = "workbench/trace"
@@ -80,6 +81,10 @@ class InnerCall(msgspec.Struct):
     tid: str | None = None
 
 
+class _Schemas(msgspec.Struct):
+    schemas: list[Raw]
+
+
 class Checked(msgspec.Struct):
     """What we know of a tool beyond its definition."""
 
@@ -109,8 +114,8 @@ class Listing(NamedTuple):
                 result=Validator(meta[RESULT_SCHEMA]) if RESULT_SCHEMA in meta else None,
             )
         except ValueError as problem:
-            reason = str(problem).partition("\n")[0]
-            raise ValueError(f"{name}: skipped: its schema is faulty: {reason}") from None
+            file = msgspec.json.decode(meta[FILE], type=str) if FILE in meta else name
+            raise ValueError(f"{file}: skipped: its schema is faulty: {_first_line(problem)}") from None
         theirs = {key: value for key, value in meta.items() if not key.startswith(OURS)}
         if theirs:
             tool["_meta"] = Raw(encode(theirs))
@@ -298,6 +303,9 @@ class FolderServer(SpawnedServer):
     # What tools ask of us
 
     def on_request(self, peer: Peer, request: Request) -> None:
+        if request.method == "workbench/check_schemas":
+            request.answer(encode({"fault": _fault(request.params)}))
+            return
         if request.method not in ("workbench/call_tool", "workbench/list_tools"):
             super().on_request(peer, request)
             return
@@ -369,6 +377,20 @@ def _call_meta(call: Call, version: Raw) -> Raw:
     members[CALL] = chain
     members[VERSION] = version
     return Raw(encode(members))
+
+
+def _fault(params: Raw) -> str | None:
+    """What is wrong with the first faulty one of the schemas that a worker asks about."""
+    try:
+        for schema in msgspec.json.decode(params, type=_Schemas).schemas:
+            Validator(schema)
+    except ValueError as problem:
+        return _first_line(problem)
+    return None
+
+
+def _first_line(problem: ValueError) -> str:
+    return str(problem).partition("\n")[0]
 
 
 def _errors(meta: Raw) -> list[str]:

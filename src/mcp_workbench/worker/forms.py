@@ -23,6 +23,8 @@ FILE = "workbench/file"
 RESULT_SCHEMA = "workbench/resultSchema"
 
 F = TypeVar("F", bound=Callable[..., Any])
+Judge = Callable[[list[dict[str, Any]]], "str | None"]
+"""Says what is wrong with the first of these JSON Schemas that is faulty."""
 Annotations = dict[str, Any]
 
 _MARK = "__mcp_workbench_tool__"
@@ -126,12 +128,20 @@ class PlainTool(Tool):
         super().__init__(schema["name"], about, function)
         self._takes_context = takes_context(function)
 
+    def doubtful(self) -> list[dict[str, Any]]:
+        """Its schemas that say more than `check_schema` understands."""
+        schema: dict[str, Any] = self.definition["inputSchema"]
+        doubtful = [] if _is_simple(schema) else [schema]
+        if RESULT_SCHEMA in self.definition["_meta"]:
+            doubtful.append(self.definition["_meta"][RESULT_SCHEMA])
+        return doubtful
+
     def begin(self, arguments: dict[str, Any], context: Context) -> Any:
         request = Request(self.name, arguments)
         return self.function(request, context) if self._takes_context else self.function(request)
 
 
-def tools_of(module: ModuleType, file: str, warn: Callable[[str], None]) -> list[Tool]:
+def tools_of(module: ModuleType, file: str, warn: Callable[[str], None], judge: Judge) -> list[Tool]:
     """The tools of a loaded file, in its order. Raises Problem."""
     found: list[Tool] = []
     schema = getattr(module, "schema", None)
@@ -140,7 +150,10 @@ def tools_of(module: ModuleType, file: str, warn: Callable[[str], None]) -> list
     if not typed or (schema is not None and default is not None):
         if schema is None and default is None:
             raise NoTool
-        found.append(plain_tool(schema, default, warn))
+        plain = plain_tool(schema, default, warn)
+        if (doubtful := plain.doubtful()) and (fault := judge(doubtful)):
+            raise BadSchema(f"its schema is faulty: {fault}", "Correct it and save the file")
+        found.append(plain)
     if typed:
         from .typed import TypedTool
 
@@ -225,6 +238,21 @@ def _check_property(name: Any, described: Any) -> None:
             )
     if not isinstance(described.get("enum", []), list):
         raise BadSchema(f"the 'enum' of property {name!r} is no list", 'Write: "enum": ["a", "b"]')
+
+
+def _is_simple(schema: dict[str, Any]) -> bool:
+    """Whether a schema that `check_schema` let pass has nothing that only a validator could judge."""
+    required = schema.get("required", [])
+    return (
+        schema.keys() <= {"type", "properties", "required"}
+        and len(set(required)) == len(required)
+        and all(
+            described.keys() <= {"type", "description", "enum", "default"}
+            and isinstance(described.get("type", ""), str)
+            and isinstance(described.get("description", ""), str)
+            for described in schema["properties"].values()
+        )
+    )
 
 
 def takes_context(function: Callable[..., Any]) -> bool:

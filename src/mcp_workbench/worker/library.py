@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .forms import Tool
+from .forms import Judge, Tool
 from .imports import FolderModules, Source, import_failed, module_name
 from .loops import Loops
 from .problems import ImportHangs, Problem, RepeatedName, Unsafe
@@ -57,9 +57,15 @@ class Library:
     """`changed` is called, on any thread, when the tools or the errors are no longer those last listed."""
 
     def __init__(
-        self, folder: str, loops: Loops, changed: Callable[[], None], import_seconds: float = IMPORT_SECONDS
+        self,
+        folder: str,
+        loops: Loops,
+        changed: Callable[[], None],
+        judge: Judge,
+        import_seconds: float = IMPORT_SECONDS,
     ) -> None:
         self._folder = folder
+        self._judge = judge
         self._import_seconds = import_seconds
         self._loops = loops
         self._changed = changed
@@ -140,7 +146,8 @@ class Library:
         for name in sorted(_tool_files(stamps) | self._files.keys()):
             file = self._files.setdefault(name, ToolFile(name))
             # What a file imports is known once it is loaded; until then it may import anything.
-            if name in changed or file.imports & touched or file.load in self._pending:
+            again = file.imports & touched or isinstance(file.problem, RepeatedName)
+            if name in changed or again or file.load in self._pending:
                 self._pending -= {file.load}
                 file.load = Load(file, gone=name not in stamps)
                 loads.append(file.load)
@@ -179,7 +186,7 @@ class Library:
                 source = Source(self._folder, file.name)
                 file.imports = source.imports
                 self._modules.begin_load(source)
-                version = Version(source, file.name)
+                version = Version(source, file.name, self._judge)
         except Problem as problem:
             if isinstance(problem, Unsafe) and file.version is not None:
                 file.version.destroy(self._loops)
@@ -194,9 +201,28 @@ class Library:
             if version is not None:
                 version.destroy(self._loops)
             return
+        if version is not None and (repeated := self._repeats(file, version)) is not None:
+            version.destroy(self._loops)
+            version.forget()
+            self._settle(load, file.version, repeated)
+            return
         if file.version is not None:
             file.version.destroy(self._loops)
         self._settle(load, version, None)
+
+    def _repeats(self, file: ToolFile, version: Version) -> RepeatedName | None:
+        """Where a save wants a name that another file has, and would cost the file the tools that it offers.
+
+        A file that is on its way itself may be about to give the name away.
+        """
+        with self._lock:
+            if file.version is None or file.name in self._repeated:
+                return None
+            for tool in version.tools:
+                owner = self._tools[tool.name][1] if tool.name in self._tools else file
+                if owner is not file and owner.load not in self._pending:
+                    return RepeatedName(tool.name, owner.name)
+            return None
 
     def _settle(self, load: Load, version: Version | None, problem: Problem | None) -> None:
         """The end of a load. One that comes after its time limit is welcome all the same."""

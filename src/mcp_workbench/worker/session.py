@@ -17,7 +17,7 @@ from .calls import LEVELS, Call
 from .forms import VERSION
 from .library import IMPORT_SECONDS, Library
 from .loops import TICK, Loops
-from .requests import Requests
+from .requests import Requests, ThreadReply
 from .results import message_of
 from .says import say_trace
 from .threads import Threads
@@ -48,7 +48,7 @@ class Session:
         self._folder = os.path.abspath(folder)
         self._threads = Threads()
         self._loops = Loops(wire.fileno(), self._readable)
-        self._library = Library(self._folder, self._loops, self._list_changed, import_seconds)
+        self._library = Library(self._folder, self._loops, self._list_changed, self._judge, import_seconds)
         self._calls: dict[Id, Call | None] = {}  # None: its tool is still being loaded
 
     def serve(self) -> None:
@@ -165,6 +165,13 @@ class Session:
 
     def _list_changed(self) -> None:
         self.wire.send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+
+    def _judge(self, schemas: list[dict[str, Any]]) -> str | None:
+        """The workbench has the validator: it is asked before the last good version is replaced."""
+        reply = ThreadReply()
+        self.requests.open("workbench/check_schemas", {"schemas": schemas}, reply.settle)
+        answer = reply.wait() or {}
+        return answer["result"].get("fault") if "result" in answer else None
 
     def _call(self, number: Id, params: dict[str, Any]) -> None:
         name = params.get("name")

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Coroutine
 from typing import Any
 
-from .forms import Tool, is_async, tools_of
+from .forms import Judge, Tool, is_async, tools_of
 from .imports import Source, run
 from .loops import Loops
 from .results import message_of
@@ -18,14 +18,14 @@ DESTROY_SECONDS = 1.5
 
 
 class Version:
-    def __init__(self, source: Source, file: str) -> None:
+    def __init__(self, source: Source, file: str, judge: Judge) -> None:
         """Import the file and collect its tools. Raises Problem; may take as long as the file likes."""
         self.file = file
         self.module = run(source, file)
         self.tools: list[Tool] = []
         self._destroyed = False
         try:
-            self.tools = tools_of(self.module, file, self._warn)
+            self.tools = tools_of(self.module, file, self._warn, judge)
         except BaseException:
             self.forget()
             raise
