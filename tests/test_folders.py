@@ -142,6 +142,43 @@ def test_a_schema_that_is_none_is_named_and_the_others_load(folder: Folder) -> N
     assert "Tool 'b' not found" in text(client.use("dev/mine/b"))
 
 
+def test_skipped_files_and_warnings_are_said_once_on_stderr(folder: Folder) -> None:
+    folder.write("odd.py", plain("odd", "return 1", """{"n": {}}"""))
+    folder.write("bad.py", "raise ValueError('two\\nlines \\x1b[31mred')\n")
+    client = folder.open()
+    where = "Tool files of server 'mine' (toolbox 'dev')"
+    bad = f"mcp-workbench: {where}: bad.py: skipped: importing it failed in line 1: ValueError: two"
+    odd = f"mcp-workbench: warning: {where}: odd.py: property 'n' has no type and no description\n"
+    client.open("dev")
+    folder.write("more.py", plain("more", "return 1"))
+    assert text(client.use("dev/mine/more")) == "1"
+    assert client.stderr.count(bad) == 1
+    assert client.stderr.count(odd) == 1
+    assert "\x1b" not in client.stderr
+    folder.write("more.py", "def default(:\n")
+    assert text(client.use("dev/mine/more")) == "1"
+    client.open("dev")
+    assert client.stderr.count(f"{where}: more.py: its last good version is kept: syntax error") == 1
+
+
+@pytest.mark.parametrize("meta", ["None", "[1]", "{'workbench/trace': 5}", "{'workbench/x': 1, 'own': 2}"])
+def test_a_whole_result_may_have_any_meta(folder: Folder, meta: str) -> None:
+    content = """[{'type': 'text', 'text': '"workbench/'}]"""
+    folder.write("a.py", plain("a", f"return {{'content': {content}, '_meta': {meta}}}"))
+    result = folder.open().use("dev/mine/a")
+    assert text(result) == '"workbench/'
+    assert "workbench/" not in json.dumps(result.get("_meta"))
+
+
+def test_a_tool_calls_one_whose_file_it_has_just_written(folder: Folder) -> None:
+    body = "pathlib.Path(__file__).with_name('made.py').write_text(arguments['source'])\n"
+    body += "    return (await call_tool('made')).text"
+    head = "import pathlib\nfrom mcp_workbench import call_tool"
+    folder.write("maker.py", plain("maker", body, """{"source": {"type": "string"}}""", head))
+    client = folder.open()
+    assert text(client.use("dev/mine/maker", {"source": plain("made", "return 'made'")})) == "made"
+
+
 def test_a_result_unlike_its_output_schema_passes_with_a_warning(folder: Folder) -> None:
     source = plain("a", "return {'content': [{'type': 'text', 'text': 'x'}], 'odd': 1}")
     folder.write("a.py", source + "\nschema['outputSchema'] = {'properties': {'odd': {'type': 'string'}}}\n")

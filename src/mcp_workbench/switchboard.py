@@ -70,6 +70,9 @@ class Switchboard:
         if server is None and not toolbox.opened:  # its server may be on its way
             await toolbox.open(audience=outer.audience)
             server = toolbox.find(name)
+        for each in (home, *toolbox.servers.values()):
+            if server is None and each is not None and await each.find(name) is not None:
+                server = each  # its file was saved this very moment
         if server is None:
             raise NameNotFound(name, outer.ref)
         return ToolRef(outer.ref.toolbox, server.config.name, name)

@@ -11,7 +11,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, Protocol, cast
 
 import msgspec
 from msgspec import Raw
@@ -28,22 +28,16 @@ from .base import Begun
 from .call import Call
 from .environment import child_environment
 from .link import Link
+from .listing import OURS, VERSION, Checked, Listing, decode_members, fault
 from .processes import Processes
 from .spawned import Program, SpawnedServer
 from .tool import Tool
-from .validation import Validator
 
 WORKER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "worker", "__main__.py")
 
 # The keys of `_meta` that the worker and we share, and nobody else sees.
 CALL = "workbench/call"
-ERRORS = "workbench/errors"
-FILE = "workbench/file"
-FORM = "workbench/form"
-RESULT_SCHEMA = "workbench/resultSchema"
 TRACE = "workbench/trace"
-VERSION = "workbench/version"
-OURS = "workbench/"
 
 STALE = -32000
 """The worker's error for a call that was made for an older version of the tool; nothing was run."""
@@ -81,49 +75,7 @@ class InnerCall(msgspec.Struct):
     tid: str | None = None
 
 
-class _Schemas(msgspec.Struct):
-    schemas: list[Raw]
-
-
-class Checked(msgspec.Struct):
-    """What we know of a tool beyond its definition."""
-
-    version: Raw
-    arguments: Validator | None
-    result: Validator | None
-
-
-class Listing(NamedTuple):
-    """What one worker lists."""
-
-    public: list[Raw]
-    """The definitions without what is between the worker and us."""
-    problems: list[str]
-    checked: dict[str, Checked]
-
-    def add(self, definition: Raw) -> None:
-        """Raises ValueError for a faulty schema."""
-        tool = _decode_members(definition)
-        meta = _decode_members(tool.pop("_meta", b"{}"))
-        name = msgspec.json.decode(tool["name"], type=str)
-        plain = bytes(meta.get(FORM, b"")) == b'"plain"'
-        try:
-            self.checked[name] = Checked(
-                version=meta.get(VERSION, Raw(b"null")),
-                arguments=Validator(tool["inputSchema"]) if plain else None,
-                result=Validator(meta[RESULT_SCHEMA]) if RESULT_SCHEMA in meta else None,
-            )
-        except ValueError as problem:
-            file = msgspec.json.decode(meta[FILE], type=str) if FILE in meta else name
-            raise ValueError(f"{file}: skipped: its schema is faulty: {_first_line(problem)}") from None
-        theirs = {key: value for key, value in meta.items() if not key.startswith(OURS)}
-        if theirs:
-            tool["_meta"] = Raw(encode(theirs))
-        self.public.append(Raw(encode(tool)))
-
-
 _decode_inner = msgspec.json.Decoder(InnerCall).decode
-_decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 class FolderServer(SpawnedServer):
@@ -144,6 +96,7 @@ class FolderServer(SpawnedServer):
         self._switchboard = switchboard
         self.log_path = log_path
         self._checked: dict[str, Checked] = {}
+        self._said: set[str] = set()
         self._warned: set[str] = set()
         # By the worker too: there is one to a client that must not share it, and each pair counts for itself.
         self._under_way: dict[tuple[object, bytes], Call] = {}
@@ -162,21 +115,20 @@ class FolderServer(SpawnedServer):
     # Listing
 
     async def _list(self, session: Session) -> list[Raw]:
-        listing = await self._read_listing(session)
+        listing = Listing(*await session.list_tools())
         where = f"Tool files of server '{self.config.name}' (toolbox '{self.config.toolbox}')"
         self.notes = [f"{where}: {line}" for line in listing.problems]
         self._checked = listing.checked
+        self._say([*self.notes, *(f"warning: {where}: {line}" for line in listing.warnings)])
         return listing.public
 
-    async def _read_listing(self, session: Session) -> Listing:
-        tools, meta = await session.list_tools()
-        listing = Listing([], _errors(meta), {})
-        for tool in tools:
-            try:
-                listing.add(tool)
-            except ValueError as problem:
-                listing.problems.append(str(problem))
-        return listing
+    def _say(self, lines: list[str]) -> None:
+        """What was not said of the last listing. Files may hold anything, and a terminal obeys."""
+        for line in lines:
+            if line not in self._said:
+                safe = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in line)
+                sys.stderr.write(f"mcp-workbench: {safe}\n")
+        self._said = set(lines)
 
     async def _list_further(self, link: Link, *, announced: bool = False) -> None:
         """All workers of a folder have the same files: what the first one lists is what there is."""
@@ -255,7 +207,7 @@ class FolderServer(SpawnedServer):
         if self._link is None or session is self._link.session:
             await self._list_again()
             return self._checked
-        return (await self._read_listing(session)).checked
+        return Listing(*await session.list_tools()).checked
 
     async def _try(self, session: Session, tool: Tool, call: Call, version: Raw) -> Raw:
         id = session.peer.next_id()
@@ -287,10 +239,14 @@ class FolderServer(SpawnedServer):
             sys.stderr.write(f"mcp-workbench: warning: {warning}\n")
 
     def _without_trace(self, raw: Raw, call: Call) -> Raw:
-        result = _decode_members(raw)
-        meta = _decode_members(result.get("_meta", b"{}"))
+        result = decode_members(raw)
+        try:
+            meta = decode_members(result.get("_meta", b"{}"))
+        except msgspec.DecodeError:
+            return raw  # the tool's own, and nothing of ours
         if TRACE in meta:
-            call.trace = msgspec.json.decode(meta[TRACE], type=str)
+            with contextlib.suppress(msgspec.DecodeError):
+                call.trace = msgspec.json.decode(meta[TRACE], type=str)
         theirs = {key: value for key, value in meta.items() if not key.startswith(OURS)}
         if len(theirs) == len(meta):
             return raw
@@ -304,7 +260,7 @@ class FolderServer(SpawnedServer):
 
     def on_request(self, peer: Peer, request: Request) -> None:
         if request.method == "workbench/check_schemas":
-            request.answer(encode({"fault": _fault(request.params)}))
+            request.answer(encode({"fault": fault(request.params)}))
             return
         if request.method not in ("workbench/call_tool", "workbench/list_tools"):
             super().on_request(peer, request)
@@ -373,31 +329,10 @@ def _call_meta(call: Call, version: Raw) -> Raw:
         chain["parent"] = call.parent.id
     if call.principal is not None:
         chain["principal"] = call.principal
-    members: dict[str, object] = {**_decode_members(call.meta)} if call.meta else {}
+    members: dict[str, object] = {**decode_members(call.meta)} if call.meta else {}
     members[CALL] = chain
     members[VERSION] = version
     return Raw(encode(members))
-
-
-def _fault(params: Raw) -> str | None:
-    """What is wrong with the first faulty one of the schemas that a worker asks about."""
-    try:
-        for schema in msgspec.json.decode(params, type=_Schemas).schemas:
-            Validator(schema)
-    except ValueError as problem:
-        return _first_line(problem)
-    return None
-
-
-def _first_line(problem: ValueError) -> str:
-    return str(problem).partition("\n")[0]
-
-
-def _errors(meta: Raw) -> list[str]:
-    try:
-        return msgspec.json.decode(_decode_members(meta)[ERRORS], type=list[str]) if meta else []
-    except (KeyError, msgspec.DecodeError):
-        return []
 
 
 def _interpreter(python: str, search: str) -> str:

@@ -116,11 +116,13 @@ class Library:
         found = self._tools.get(name)
         return None if found is None else found[0]
 
-    def listing(self) -> tuple[list[dict[str, Any]], list[str]]:
-        """The tools' definitions, in the order of the files, and a line for each file that has a problem."""
+    def listing(self) -> tuple[list[dict[str, Any]], list[str], list[str]]:
+        """The tools' definitions, in the order of the files, a line for each file that has a problem, and
+        one for each warning."""
         with self._lock:
             self._listed = True
-            return [tool.definition for tool, _ in self._tools.values()], self._lines()
+            tools = [tool.definition for tool, _ in self._tools.values()]
+            return tools, self._lines(), self._warnings()
 
     def close(self) -> None:
         """Run every `destroy()`, side by side, within the time that one may take."""
@@ -270,9 +272,16 @@ class Library:
                 lines.append(line)
         return lines
 
+    def _warnings(self) -> list[str]:
+        lines: list[str] = []
+        for name in sorted(self._files):
+            version = self._files[name].version
+            lines += [f"{name}: {line}" for line in version.warnings] if version is not None else []
+        return lines
+
     def _say_and_tell(self) -> None:
         with self._lock:
-            lines = self._lines()
+            lines = [*self._lines(), *self._warnings()]
             new = [line for line in lines if line not in self._said]
             self._said = set(lines)
             tell, self._listed = self._listed, False

@@ -25,6 +25,7 @@ from .wire import Wire
 
 PROTOCOL_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 ERRORS = "workbench/errors"
+WARNINGS = "workbench/warnings"
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -160,8 +161,8 @@ class Session:
             self._error(number, INVALID_PARAMS, f"Invalid params: level must be one of {', '.join(LEVELS)}")
 
     def _list(self, number: Id) -> None:
-        tools, errors = self._library.listing()
-        self._answer(number, {"tools": tools, "_meta": {ERRORS: errors}})
+        tools, errors, warnings = self._library.listing()
+        self._answer(number, {"tools": tools, "_meta": {ERRORS: errors, WARNINGS: warnings}})
 
     def _list_changed(self) -> None:
         self.wire.send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})

@@ -23,9 +23,10 @@ class Version:
         self.file = file
         self.module = run(source, file)
         self.tools: list[Tool] = []
+        self.warnings: list[str] = []
         self._destroyed = False
         try:
-            self.tools = tools_of(self.module, file, self._warn, judge)
+            self.tools = tools_of(self.module, file, self.warnings.append, judge)
         except BaseException:
             self.forget()
             raise
