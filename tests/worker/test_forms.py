@@ -120,6 +120,11 @@ BAD = {
         "class E(Exception):\n    def __str__(self): raise KeyError\nraise E\n",
         "importing it failed in line 3: E: E, whose __str__ failed with KeyError",
     ),
+    "an object that can be called": (
+        typed("class C:\n    def __call__(self) -> str: return ''\nc = tool(C())\n@tool\ndef a(): pass\n"),
+        "@tool stands before a function, not before C",
+    ),
+    "a class": (typed("@tool\nclass C: pass\n@tool\ndef a(): pass\n"), "not before a class"),
     "an option that @tool does not have": (typed("@tool(nam='x')\ndef a(): pass\n"), "no option 'nam'"),
 }
 

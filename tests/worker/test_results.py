@@ -62,6 +62,9 @@ def link(uri: str, name: str) -> dict[str, str]:
         ("[Color.RED, pathlib.Path('/a'), decimal.Decimal('1.5')]", '["red", "/a", "1.5"]', None),
         ("uuid.UUID(int=0)", '"00000000-0000-0000-0000-000000000000"', None),
         ("{3}", "[3]", {"result": [3]}),
+        ("{'type': ['string', 'null']}", '{"type": ["string", "null"]}', {"type": ["string", "null"]}),
+        ("{'type': 'text', 'text': 5}", '{"type": "text", "text": 5}', {"type": "text", "text": 5}),
+        ("{'type': 'resource', 'resource': 'x'}", '{"type": "resource", "resource": "x"}', None),
         ("['just', 'strings']", '["just", "strings"]', {"result": ["just", "strings"]}),
     ],
 )
@@ -75,8 +78,13 @@ def test_data_is_json_as_text_and_as_structure(folder: Folder, expression: str, 
 
 def test_a_pydantic_model_is_its_json(folder: Folder) -> None:
     folder.plain("a", "import pydantic\nclass M(pydantic.BaseModel):\n    content: str = 'c'\nreturn M()")
-    result = folder.start().call("a")
+    folder.plain(
+        "b", "import pydantic\nclass M(pydantic.BaseModel):\n    type: str = 'resource'\nreturn [M(), M()]"
+    )
+    worker = folder.start()
+    result = worker.call("a")
     assert result == {"content": [text('{"content": "c"}')], "structuredContent": {"content": "c"}}
+    assert worker.call("b")["structuredContent"] == {"result": [{"type": "resource"}] * 2}
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,10 @@ class Point:
     x: int
     y: float = 0.5
 
+class Part(BaseModel):
+    type: str = "resource"
+    n: int = 1
+
 class Node(BaseModel):
     name: str
     children: "List[Node]" = []
@@ -57,6 +61,12 @@ def typed(folder: Folder, text: str) -> None:
             "x: Annotated[int, Field(description='How many', ge=1)]",
             {"type": "integer", "minimum": 1, "description": "How many"},
             True,
+        ),
+        ("x: Annotated[int, Field(default=3)]", {"type": "integer", "default": 3}, False),
+        (
+            "x: Annotated[List[int], Field(default_factory=list)]",
+            {"type": "array", "items": {"type": "integer"}},
+            False,
         ),
         ("x: int = Field(5, le=9)", {"type": "integer", "maximum": 9, "default": 5}, False),
         ("x: Color", {"$ref": "#/$defs/Color"}, True),
@@ -146,6 +156,9 @@ RETURNS = [
     ("dict", "{'a': [1]}", '{"a": [1]}', {"a": [1]}),
     ("Point", "Point(2)", '{"x": 2, "y": 0.5}', {"x": 2, "y": 0.5}),
     ("Node", "Node(name='r')", '{"name": "r", "children": []}', {"name": "r", "children": []}),
+    ("Part", "Part()", '{"type": "resource", "n": 1}', {"type": "resource", "n": 1}),
+    ("dict", "{'type': 'text', 'text': 't'}", '{"type": "text", "text": "t"}', {"type": "text", "text": "t"}),
+    ("dict", "{'type': ['string']}", '{"type": ["string"]}', {"type": ["string"]}),
     ("Color", "Color.BLUE", "blue", {"result": "blue"}),
     ("datetime.date", "datetime.date(2026, 1, 2)", "2026-01-02", {"result": "2026-01-02"}),
 ]
@@ -170,6 +183,18 @@ def test_a_return_annotation_that_is_no_data_announces_nothing(folder: Folder, a
     worker = folder.start()
     assert "outputSchema" not in worker.tools()["a"]
     assert worker.call("a")["content"][0]["type"] == "image"
+
+
+def test_a_default_inside_the_annotation_is_used(folder: Folder) -> None:
+    typed(folder, "@tool\ndef a(x: Annotated[int, Field(default=3)]) -> int:\n    return x\n")
+    worker = folder.start()
+    assert worker.text("a") == "3"
+    assert worker.text("a", x=4) == "4"
+
+
+def test_content_where_the_annotation_promises_data_is_a_clear_error(folder: Folder) -> None:
+    typed(folder, "@tool\ndef a() -> str:\n    return Image(b'x')\n")
+    assert "promises data, and it returned content" in folder.start().error("a")
 
 
 def test_a_value_that_the_annotation_does_not_allow_is_a_clear_error(folder: Folder) -> None:

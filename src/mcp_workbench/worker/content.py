@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 _IMAGES = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
 _AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg", "ogg": "audio/ogg", "flac": "audio/flac"}
@@ -83,18 +83,35 @@ class Link:
         return block
 
 
+def is_ours(value: Any) -> bool:
+    """Whether a value is one of the classes above, which are content wherever they stand."""
+    return isinstance(value, (_Media, Link))
+
+
 def is_content(value: Any) -> bool:
     """Whether a value is a content block by itself: one of ours, a ready dict, or a model of one."""
-    if isinstance(value, (_Media, Link)):
+    if is_ours(value):
         return True
     if isinstance(value, dict):
         return _is_block(value)  # pyright: ignore[reportUnknownArgumentType]
-    return hasattr(value, "model_dump") and getattr(value, "type", None) in _FIELDS
+    # Data may have a `type` too: only what is a block as a whole is one.
+    if not hasattr(value, "model_dump") or not _is_kind(getattr(value, "type", None)):
+        return False
+    return _is_block(value.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+
+def _is_kind(value: Any) -> bool:
+    return isinstance(value, str) and value in _FIELDS
 
 
 def _is_block(value: dict[str, Any]) -> bool:
-    fields = _FIELDS.get(value.get("type", ""))
-    return fields is not None and all(field in value for field in fields)
+    kind = value.get("type")
+    if not _is_kind(kind):
+        return False
+    if kind == "resource":
+        resource = value.get("resource")
+        return isinstance(resource, dict) and "uri" in resource
+    return all(isinstance(value.get(field), str) for field in _FIELDS[cast("str", kind)])
 
 
 def block(value: Any) -> dict[str, Any]:

@@ -58,8 +58,9 @@ def tool(function: Any = None, /, **said: Any) -> Any:
 
 
 def _mark(said: dict[str, Any], function: Any) -> Any:
-    if not callable(function):
-        raise TypeError(f"@tool stands before a function, not before {type(function).__name__}")
+    if not inspect.isroutine(function):  # also what can be called: it has no name, and would not be found
+        what = "a class" if isinstance(function, type) else type(function).__name__
+        raise TypeError(f"@tool stands before a function, not before {what}")
     setattr(function, _MARK, {key: value for key, value in said.items() if value is not None})
     return function
 

@@ -9,7 +9,7 @@ from typing import Any, cast, get_args, get_type_hints
 
 from . import docstrings
 from .calls import InvalidArguments
-from .content import NoContent, is_content
+from .content import NoContent, is_ours
 from .context import Context
 from .forms import FORM, Tool
 from .problems import BadSignature, NeedsPydantic
@@ -17,6 +17,7 @@ from .results import json_text, result_of
 
 try:
     from pydantic import ConfigDict, TypeAdapter, ValidationError, create_model
+    from pydantic.fields import FieldInfo
     from pydantic.json_schema import GenerateJsonSchema
 except ImportError:  # not there, or pydantic 1
     raise NeedsPydantic from None
@@ -78,7 +79,9 @@ class _Parameters:
             if hints.get(name) is Context or Context in get_args(hints.get(name)):
                 self._context = name
                 continue
-            default = ... if parameter.default is parameter.empty else parameter.default
+            default = parameter.default
+            if default is parameter.empty:
+                default = _said_default(hints.get(name))
             field = f"parameter_{len(self._names)}"
             self._names[field] = name
             fields[field] = (hints.get(name, Any), default)
@@ -131,7 +134,7 @@ class _Returns:
         self.schema = _wrap(schema) if self._wrapped else _unfold(schema)
 
     def result(self, value: Any) -> dict[str, Any]:
-        if is_content(value):
+        if is_ours(value):
             raise NoContent("its return annotation promises data, and it returned content")
         if isinstance(value, dict) and isinstance(cast("Any", value).get("content"), list):
             # A whole result; the announced schema is owed all the same.
@@ -148,6 +151,14 @@ class _Returns:
         text = data if isinstance(data, str) else json_text(data)
         structured = {"result": data} if self._wrapped else data
         return {"content": [{"type": "text", "text": text}], "structuredContent": structured}
+
+
+def _said_default(hint: Any) -> Any:
+    """The one in `Annotated[int, Field(default=3)]`, which pydantic leaves to the parameter; else none."""
+    for said in reversed(get_args(hint)[1:]):
+        if isinstance(said, FieldInfo) and said.default_factory is None and not said.is_required():
+            return said.default
+    return ...
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
