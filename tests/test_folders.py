@@ -179,6 +179,24 @@ def test_a_tool_calls_one_whose_file_it_has_just_written(folder: Folder) -> None
     assert text(client.use("dev/mine/maker", {"source": plain("made", "return 'made'")})) == "made"
 
 
+@pytest.mark.parametrize("form", ["plain", "typed"])
+def test_a_number_of_too_many_digits_is_an_error_that_says_so(folder: Folder, form: str) -> None:
+    folder.write("plain.py", plain("plain", "return 'ran'", """{"n": {"type": "integer"}}"""))
+    folder.write(
+        "typed.py", "from mcp_workbench import tool\n@tool\ndef typed(n: int) -> str: return 'ran'\n"
+    )
+    client = folder.open()
+    number = client.start_request("ping")
+    assert client.response(number)["result"] == {}
+    params = {"name": "use_tool", "arguments": invocation(f"dev/mine/{form}", {"n": 4711})}
+    line = json.dumps({"jsonrpc": "2.0", "id": "many", "method": "tools/call", "params": params})
+    client.send_bytes(line.replace("4711", "7" * 5000).encode() + b"\n")
+    result = client.response("many")["result"]
+    assert result["isError"]
+    assert "Exceeds the limit (4300 digits)" in text(result)
+    assert text(client.use(f"dev/mine/{form}", {"n": 3})) == "ran"
+
+
 def test_a_result_unlike_its_output_schema_passes_with_a_warning(folder: Folder) -> None:
     source = plain("a", "return {'content': [{'type': 'text', 'text': 'x'}], 'odd': 1}")
     folder.write("a.py", source + "\nschema['outputSchema'] = {'properties': {'odd': {'type': 'string'}}}\n")

@@ -125,6 +125,7 @@ BAD = {
         "@tool stands before a function, not before C",
     ),
     "a class": (typed("@tool\nclass C: pass\n@tool\ndef a(): pass\n"), "not before a class"),
+    "a title that is no string": (typed("@tool(title=5)\ndef a(): pass\n"), "title is a str, not int"),
     "an option that @tool does not have": (typed("@tool(nam='x')\ndef a(): pass\n"), "no option 'nam'"),
 }
 

@@ -18,10 +18,13 @@ class Validator:
 
     def problems(self, value: Raw | bytes) -> list[str]:
         """One sentence for each problem; none for a value that fits."""
-        given = decode(value)
-        if self._compiled.is_valid(given):
-            return []
-        return [_sentence(error) for error in self._compiled.iter_errors(given)]
+        try:
+            given = decode(value)
+            if self._compiled.is_valid(given):
+                return []
+            return [_sentence(error) for error in self._compiled.iter_errors(given)]
+        except (ValueError, RecursionError) as error:  # a number of 5000 digits, say
+            return [f"cannot be read: {error}"]
 
 
 def _sentence(error: Any) -> str:

@@ -53,6 +53,10 @@ def tool(function: Any = None, /, **said: Any) -> Any:
         unknown = said.keys() - {"name", "title", "description", "annotations"}
         if unknown:
             raise TypeError(f"@tool has no option {sorted(unknown)[0]!r}")
+        for key, value in said.items():
+            wanted = dict if key == "annotations" else str
+            if not isinstance(value, (wanted, type(None))):
+                raise TypeError(f"@tool: {key} is a {wanted.__name__}, not {type(value).__name__}")
         return partial(_mark, said)
     return _mark({}, function)
 
