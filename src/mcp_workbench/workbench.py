@@ -168,10 +168,11 @@ class Workbench:
             pieces = (b'"result":', result.raw)
             return result
         except (RpcError, ConnectFailed, Unanswered) as failure:
-            error = self.masked(failure.reason)
-            if isinstance(failure, RpcError):
+            error = failure.reason
+            if isinstance(failure, RpcError):  # the server's own words, as a result would be
                 pieces = (b'"error":', error_object(failure))
             else:
+                error = self.masked(error)
                 pieces = (b'"unanswered":', encode(error))
             raise CallFailed(call.ref, error, failure if isinstance(failure, RpcError) else None) from None
         except asyncio.CancelledError:

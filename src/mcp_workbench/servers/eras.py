@@ -75,7 +75,7 @@ class Eras:
         except Unanswered as failure:
             raise CallFailed(call.ref, server.masked(failure.reason)) from None
         except RpcError as error:
-            raise CallFailed(call.ref, server.masked(error.reason), error) from None
+            raise CallFailed(call.ref, error.reason, error) from None
 
     async def ask(self, server: Server, asked: Asked) -> Raw:
         """What `server.ask` gives, to an audience of either era. Raises the same."""

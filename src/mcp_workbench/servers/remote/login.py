@@ -14,6 +14,7 @@ import msgspec
 from mcp.shared.auth import AuthorizationCodeResult
 
 from ...config import RemoteConfig
+from ...errors import ConnectFailed
 from .credentials import Credentials
 from .failures import Refused
 from .oauth import Conversation, client_of, configured_client
@@ -67,34 +68,35 @@ async def log_in(config: RemoteConfig, show: Callable[[str], Awaitable[None]], p
         await store.write(grant)
 
 
-class _Challenged(Exception):
-    def __init__(self, response: httpx2.Response) -> None:
-        self.response = response
-
-
 class _Stranger(Credentials):
     """Shows nothing, to see how the server answers somebody whom it does not know."""
+
+    challenge: httpx2.Response | None = None
+    """How it did."""
 
     def can_answer(self, response: httpx2.Response) -> bool:
         return response.status_code == 401
 
     async def renew(self, stale: str | None, challenge: httpx2.Response | None) -> str:
-        assert challenge is not None
-        raise _Challenged(challenge)
+        self.challenge = challenge
+        raise Refused("it wants to know who asks")
 
 
 async def _challenge(config: RemoteConfig) -> httpx2.Response:
     """Raises NotAsked or ConnectFailed."""
     headers = {name: value for name, value in config.headers.items() if name.lower() != "authorization"}
-    stranger = RemoteServer(
-        msgspec.structs.replace(config, headers=headers), on_change=lambda: None, credentials=_Stranger()
+    stranger = _Stranger()
+    server = RemoteServer(
+        msgspec.structs.replace(config, headers=headers), on_change=lambda: None, credentials=stranger
     )
     try:
-        await stranger.connect()
-    except _Challenged as challenged:
-        return challenged.response
+        await server.connect()
+    except ConnectFailed:
+        if stranger.challenge is None:
+            raise
+        return stranger.challenge
     finally:
-        await stranger.close()
+        await server.close()
     raise NotAsked
 
 
