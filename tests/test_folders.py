@@ -90,6 +90,17 @@ def test_a_changed_schema_holds_for_the_next_call(folder: Folder) -> None:
     assert text(client.use("dev/mine/a", {"n": 5})) == "ran"
 
 
+def test_a_save_that_is_no_longer_read_only_is_not_run(folder: Folder) -> None:
+    reads = "schema['annotations'] = {'readOnlyHint': True}\n"
+    folder.write("a.py", plain("a", "return 'read'") + reads)
+    client = folder.open(readOnly=True)
+    assert text(client.use("dev/mine/a")) == "read"
+    folder.write("a.py", plain("a", "return 'written'"))
+    refused = client.use("dev/mine/a")
+    assert refused["isError"]
+    assert "Tool 'a' in server 'mine' (toolbox 'dev') is not offered: " in text(refused)
+
+
 @pytest.mark.parametrize("modern", [False, True])
 def test_clients_of_both_eras_hear_that_a_save_changed_the_list(folder: Folder, modern: bool) -> None:
     folder.write("a.py", plain("a", "return 'a'"))

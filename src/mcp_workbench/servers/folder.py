@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Raw
 
 from ..config import FolderConfig
-from ..errors import RpcError, ToolError, ToolNotFound, Unanswered
+from ..errors import RpcError, ToolError, ToolNotFound, ToolNotOffered, Unanswered
 from ..names import ToolRef
 from ..protocol.audience import Audience
 from ..protocol.results import Result
@@ -188,6 +188,8 @@ class FolderServer(SpawnedServer):
             checked = known.get(tool.name)
             if checked is None:
                 raise ToolNotFound(call.ref)  # its file went away since
+            if tool.name in self.withheld:  # or is another that must not be offered
+                raise ToolNotOffered(call.ref, self.withheld[tool.name])
             if checked.arguments is not None and (problems := checked.arguments.problems(call.arguments)):
                 return _invalid(tool.name, problems)
             try:
@@ -204,10 +206,12 @@ class FolderServer(SpawnedServer):
 
     async def _check_again(self, session: Session) -> dict[str, Checked]:
         """What the worker of this session has now; of a further one it is of interest to its calls alone."""
+        await self._list_again()  # what may be offered is decided by the first one's listing
         if self._link is None or session is self._link.session:
-            await self._list_again()
             return self._checked
-        return Listing(*await session.list_tools()).checked
+        listing = Listing(*await session.list_tools())
+        offered = self.would_offer(listing.public)
+        return {name: checked for name, checked in listing.checked.items() if name in offered}
 
     async def _try(self, session: Session, tool: Tool, call: Call, version: Raw) -> Raw:
         id = session.peer.next_id()
