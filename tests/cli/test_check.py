@@ -54,11 +54,18 @@ def test_a_missing_variable_is_an_error_here(tmp_path: Path) -> None:
     assert command("check", str(file), cwd=tmp_path, PROGRAM="npx").returncode == 0
 
 
-def test_a_url_that_is_no_address_is_a_problem(tmp_path: Path) -> None:
-    file = configured(tmp_path, {"url": "http://[bad/mcp"})
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("http://[bad/mcp", "It must be an http:// or https:// address"),
+        ("http://[bad]/mcp", "Its url cannot be read as an address"),
+    ],
+)
+def test_a_url_that_is_no_address_is_a_problem(tmp_path: Path, url: str, problem: str) -> None:
+    file = configured(tmp_path, {"url": url})
     done = command("check", str(file), cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
-    assert "Its url cannot be read as an address" in done.stdout
+    assert problem in done.stdout
 
 
 def test_without_a_path_the_file_of_a_start_is_checked_trusted_or_not(tmp_path: Path) -> None:
