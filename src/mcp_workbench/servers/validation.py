@@ -22,9 +22,22 @@ class Validator:
             given = decode(value)
             if self._compiled.is_valid(given):
                 return []
+            if _is_endless(given):
+                return ["a number in it is too large to be read"]  # the validator takes it for null
             return [_sentence(error) for error in self._compiled.iter_errors(given)]
-        except (ValueError, RecursionError) as error:  # a number of 5000 digits, say
+        except (ValueError, RecursionError) as error:
             return [f"cannot be read: {error}"]
+
+
+def _is_endless(value: object) -> bool:
+    """Whether it holds a number that `decode` made infinite: 1e400, or one of thousands of digits."""
+    import json
+
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return True
+    return False
 
 
 def _sentence(error: Any) -> str:
