@@ -355,7 +355,7 @@ def test_a_save_that_takes_another_files_name_keeps_its_last_good_version(
     folder.plain(taker, "return 'taker'")
     path = folder.plain(owner, "return 'owner'")
     worker = folder.start()
-    assert worker.text(taker) == "taker"
+    assert (worker.text(taker), worker.text(owner)) == ("taker", "owner")
     folder.write(f"{taker}.py", path.read_text().replace("'owner'", "'repeated'"))
     assert (worker.text(taker), worker.text(owner)) == ("taker", "owner")
     (line,) = worker.errors()
