@@ -58,7 +58,7 @@ def test_a_missing_variable_is_an_error_here(tmp_path: Path) -> None:
     ("url", "problem"),
     [
         ("http://[bad/mcp", "It must be an http:// or https:// address"),
-        ("http://[bad]/mcp", "Its url cannot be read as an address"),
+        ("http://[bad]/mcp", "url: It cannot be read as an address"),
     ],
 )
 def test_a_url_that_is_no_address_is_a_problem(tmp_path: Path, url: str, problem: str) -> None:

@@ -84,16 +84,18 @@ class Both:
         return _ask(session, "use_tool", invocation(f"open/mine/{name}", arguments))
 
     def at_once(self, count: int, **arguments: Any) -> None:
-        """So many calls of `outer` by each, all under way before the first of them goes on."""
+        """So many calls of `outer` by each."""
+        each = [(who, number, arguments) for number in range(count) for who in ("alice", "bob")]
+        self.all_at_once(each)
 
-        def go(session: Session, who: str, number: int) -> None:
-            self.answers[who, number] = self.use(session, "outer", who=who, **arguments)
+    def all_at_once(self, each: list[tuple[str, int, dict[str, Any]]]) -> None:
+        """Calls of `outer`, all under way before the first of them goes on."""
+        sessions = {"alice": self.alice, "bob": self.bob}
 
-        calls = [
-            threading.Thread(target=go, args=(session, who, number))
-            for number in range(count)
-            for session, who in ((self.alice, "alice"), (self.bob, "bob"))
-        ]
+        def go(who: str, number: int, arguments: dict[str, Any]) -> None:
+            self.answers[who, number] = self.use(sessions[who], "outer", who=who, **arguments)
+
+        calls = [threading.Thread(target=go, args=call) for call in each]
         for call in calls:
             call.start()
         time.sleep(1)
@@ -149,20 +151,8 @@ def test_no_one_reaches_through_a_tool_what_only_another_may_see(both: Both) -> 
 
 
 def test_giving_up_an_inner_call_leaves_those_of_others_alone(both: Both) -> None:
-    calls = [
-        threading.Thread(
-            target=lambda who=who, session=session, patience=patience: both.answers.update(
-                {(who, 0): both.use(session, "outer", who=who, target="slow", patience=patience)}
-            )
-        )
-        for who, session, patience in (("alice", both.alice, 0.3), ("bob", both.bob, 10))
-    ]
-    for call in calls:
-        call.start()
-    time.sleep(1)
-    (both.path / "gate").touch()
-    for call in calls:
-        call.join(PATIENCE)
+    slow = {"target": "slow"}
+    both.all_at_once([("alice", 0, {**slow, "patience": 0.3}), ("bob", 0, {**slow, "patience": 10})])
     assert _text(both.answers["alice", 0]) == "gave up"
     assert _text(both.answers["bob", 0]) == "bob"
 

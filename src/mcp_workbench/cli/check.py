@@ -22,8 +22,6 @@ from ..errors import ConfigError, ConfigInvalid, ConfigProblem
 from .table import print_json
 from .terminal import counted, error, good, plain, warning
 
-_NO_ADDRESS = "url that is no address"
-
 
 def check(
     path: Annotated[
@@ -75,9 +73,7 @@ class Report(msgspec.Struct):
         ]
         if found.untrusted:
             warnings.append(f"{path} is not trusted, so a start does not use it: mcp-workbench trust")
-        problems = [_missing(server) for server in missing]
-        problems += [_nowhere(each) for each in servers if not each.problem and _source(each) == _NO_ADDRESS]
-        return cls(config.path, config, problems, warnings)
+        return cls(config.path, config, [_missing(server) for server in missing], warnings)
 
     def lines(self) -> list[str]:
         name = plain(self.path or "the embedded default")
@@ -117,15 +113,8 @@ class Report(msgspec.Struct):
 
 
 def _missing(server: ServerConfig) -> ConfigProblem:
-    return ConfigProblem(_place(server), str(server.problem), "Set it, or give a default: ${NAME:-…}")
-
-
-def _nowhere(server: ServerConfig) -> ConfigProblem:
-    return ConfigProblem(_place(server), "Its url cannot be read as an address", "Correct it")
-
-
-def _place(server: ServerConfig) -> str:
-    return f"server '{server.name}' in toolbox '{server.toolbox}'"
+    place = f"server '{server.name}' in toolbox '{server.toolbox}'"
+    return ConfigProblem(place, str(server.problem), "Set it, or give a default: ${NAME:-…}")
 
 
 def _source(server: ServerConfig) -> str:
@@ -136,10 +125,7 @@ def _source(server: ServerConfig) -> str:
         case RemoteConfig():
             from urllib.parse import urlsplit
 
-            try:
-                address = urlsplit(server.url)
-            except ValueError:
-                return _NO_ADDRESS
+            address = urlsplit(server.url)
             return f"url {address.scheme}://{address.netloc.rpartition('@')[2]}{address.path}"
         case FolderConfig():
             return f"path {server.path}"

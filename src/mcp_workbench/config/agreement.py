@@ -42,6 +42,7 @@ def _server(place: Place, entry: dict[str, Any]) -> Iterator[Problem]:
         for key in keys & entry.keys() if other != kind else ():
             yield Problem((*place, key), f"This key belongs to servers with {quoted(other)}", "Remove it")
     yield from _transport(place, entry, kind)
+    yield from _bracketed_host(place, entry.get("url"))
     auth = as_object(entry.get("auth"))
     if auth.get("type") == "client_credentials":
         for key in ("clientId", "clientSecret"):
@@ -66,6 +67,18 @@ def _transport(place: Place, entry: dict[str, Any], kind: str) -> Iterator[Probl
     if len({value == "sse" for value in said.values()}) > 1:
         wrong = '"type" and "transport" say different things'
         yield Problem((*place, "transport"), wrong, "Keep one of them")
+
+
+def _bracketed_host(place: Place, url: object) -> Iterator[Problem]:
+    """An IPv6 address has too many forms for a pattern; the standard library knows them."""
+    if not isinstance(url, str) or "[" not in url:
+        return
+    from urllib.parse import urlsplit  # which a start can mostly do without
+
+    try:
+        urlsplit(url)
+    except ValueError:
+        yield Problem((*place, "url"), "It cannot be read as an address", "Correct what is in its brackets")
 
 
 def _expressions(data: object) -> Iterator[Problem]:
