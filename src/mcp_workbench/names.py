@@ -16,16 +16,6 @@ def joined(toolbox: str, server: str) -> str:
     return f"{toolbox}/{server.replace('%', '%25').replace('/', '%2F')}"
 
 
-def vouched(name: str, issuer: str) -> str:
-    """Somebody whom an identity provider knows by this name, told from those whom the configuration does."""
-    return f"{issuer}\n{name}"
-
-
-def plain_name(principal: str | None) -> str | None:
-    """The name of somebody, whoever vouches for it."""
-    return principal if principal is None else principal.partition("\n")[2] or principal
-
-
 class ToolRef(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where a tool is: never a joined string on the wire."""
 

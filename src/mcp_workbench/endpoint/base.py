@@ -15,7 +15,7 @@ from msgspec import Raw
 
 from ..chores import Chores
 from ..errors import ConnectFailed, RpcError, Unanswered
-from ..names import ResourceRef, Scope, ToolRef, plain_name
+from ..names import ResourceRef, Scope, ToolRef
 from ..progress import Notify, ProgressRelay
 from ..protocol import revisions, tasks
 from ..protocol.about import About
@@ -221,7 +221,7 @@ class Endpoint(ABC):
             arguments=arguments,
             caller=client.name,
             meta=params.meta,
-            principal=plain_name(client.principal),
+            principal=client.logged,
             scope=client.scope,
             listed=listed,
             audience=question.audience,

@@ -26,9 +26,12 @@ class Client(msgspec.Struct, frozen=True):
     name: str
     version: str
     principal: str | None = None
+    """Who it is among all callers: what is its own is nobody else's."""
     scope: Scope = None
     declared: bytes = NOTHING
     """What it can be asked."""
+    logged: str | None = None
+    """Its principal as the log tells of it: by the name alone, whoever vouches for that."""
 
     modern: bool = False
     """Whether `version` is; set with it."""

@@ -12,7 +12,8 @@ import msgspec
 
 from ..config.folders import private, state_folder
 from ..config.structs import HttpConfig
-from ..names import Scope, vouched
+from ..endpoint.question import Client
+from ..names import Scope
 from .request import Refused, Request
 
 OWN_TOKEN = "http-token"
@@ -33,7 +34,11 @@ class Caller(msgspec.Struct, frozen=True):
     @property
     def principal(self) -> str | None:
         """Who it is among all callers: a provider may know somebody by the name of a configured token."""
-        return self.name if self.name is None or self.issuer is None else vouched(self.name, self.issuer)
+        return self.name if self.issuer is None else f"{self.issuer}\n{self.name}"
+
+    def as_client(self, version: str) -> Client:
+        """One of whom no more is known yet than who it is."""
+        return Client("unknown", version, self.principal, self.scope, logged=self.name)
 
 
 ANYONE = Caller()

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw
 
 from ..endpoint.base import Endpoint
-from ..endpoint.question import Client, Question
+from ..endpoint.question import Question
 from ..errors import RpcError
 from ..protocol import revisions
 from ..wire import messages
@@ -96,7 +96,7 @@ class Legacy:
         await request.answer(204)
 
     async def _initialize(self, request: Request, message: Message, caller: Caller) -> None:
-        stranger = Client("unknown", revisions.LEGACY[-1], caller.principal, caller.scope)
+        stranger = caller.as_client(revisions.LEGACY[-1])
         try:
             question = Question("initialize", message.params, stranger)
         except RpcError as error:

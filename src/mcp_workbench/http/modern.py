@@ -11,7 +11,7 @@ from typing import Any, cast
 from msgspec import Raw
 
 from ..endpoint.base import Endpoint
-from ..endpoint.question import Client, Question
+from ..endpoint.question import Question
 from ..endpoint.subscription import Subscription
 from ..errors import RpcError
 from ..protocol import revisions, tasks
@@ -48,7 +48,7 @@ class Modern:
             await request.answer(202)
             return
         try:
-            client = Client("unknown", revisions.MODERN[-1], caller.principal, caller.scope)
+            client = caller.as_client(revisions.MODERN[-1])
             question = Question(message.method, message.params, client, declared=version)
             _check_headers(request, question, version)
             if question.method == "subscriptions/listen":
